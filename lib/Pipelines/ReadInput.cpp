@@ -32,8 +32,11 @@ OwningOpRef<ModuleOp> luminal::readInput(MLIRContext &context,
         options.allowMissingWeights || !options.weights.empty();
     import.refuseCostly = options.refuseCostly;
     std::string ignored;
-    if (auto target = createTarget(options.target, options.arch, "", &ignored))
+    if (auto target =
+            createTarget(options.target, options.arch, "", &ignored)) {
       import.sortsRows = target->getMachine().sortsRows;
+      import.scansRows = target->getMachine().scansRows;
+    }
     FailureOr<UserKernels> kernels =
         UserKernels::load(&context, options.kernels, /*target=*/nullptr);
     if (failed(kernels))

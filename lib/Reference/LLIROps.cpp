@@ -100,6 +100,7 @@ LogicalResult Evaluator::runLLIR(Operation *op) {
       .Case<llir::CublasLtMatmulOp>(
           [&](llir::CublasLtMatmulOp m) { return matmul(m); })
       .Case<llir::ArgsortOp>([&](llir::ArgsortOp a) { return argsort(a); })
+      .Case<llir::ScanOp>([&](llir::ScanOp s) { return scan(s); })
       .Case<llir::CallOp>(
           [&](llir::CallOp c) { return custom(c, c.getName()); })
       .Case<llir::GatherOp>([&](auto) { return gather(op); })
@@ -243,6 +244,117 @@ LogicalResult Evaluator::argsort(llir::ArgsortOp op) {
       storeInt(DType::I64, order[static_cast<size_t>(first + i)],
                result->mutableData() +
                    static_cast<size_t>(row * count + i) * sizeof(int64_t));
+  }
+  define(op.getResult(), *result);
+  return success();
+}
+
+namespace {
+/// What a scan carries: a float or an integer, and where it is from.
+struct Carried {
+  double number;
+  int64_t integer, place;
+};
+} // namespace
+
+static Carried startOf(llir::ScanKind kind, DType type) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const bool isNarrow = type == DType::I32;
+  switch (kind) {
+  case llir::ScanKind::Sum:
+    return {0, 0, 0};
+  case llir::ScanKind::Product:
+    return {1, 1, 0};
+  case llir::ScanKind::Min:
+    return {kInf, isNarrow ? INT32_MAX : INT64_MAX, 0};
+  case llir::ScanKind::Max:
+  case llir::ScanKind::LogSumExp:
+    break;
+  }
+  return {-kInf, isNarrow ? INT32_MIN : INT64_MIN, 0};
+}
+
+static double logAddExp(double a, double b) {
+  const double most = std::max(a, b), difference = std::abs(a - b);
+  if (std::isnan(a) || std::isnan(b))
+    return a + b;
+  // Two infinities of one sign have no difference.
+  return std::isnan(difference) ? most
+                                : most + std::log1p(std::exp(-difference));
+}
+
+static void take(llir::ScanKind kind, bool isFloat, const Sums &sums,
+                 const Carried &next, Carried &all) {
+  const auto x = static_cast<uint64_t>(all.integer),
+             y = static_cast<uint64_t>(next.integer);
+  const bool isMax = kind == llir::ScanKind::Max;
+  const double a = all.number, b = next.number;
+  bool replaces;
+  switch (kind) {
+  case llir::ScanKind::Sum:
+    all = {sums.add(a, b), static_cast<int64_t>(x + y), 0};
+    return;
+  case llir::ScanKind::Product:
+    all = {a * b, static_cast<int64_t>(x * y), 0};
+    return;
+  case llir::ScanKind::LogSumExp:
+    all.number = logAddExp(a, b);
+    return;
+  case llir::ScanKind::Max:
+  case llir::ScanKind::Min:
+    if (isFloat)
+      replaces = std::isnan(b) || (isMax ? a <= b : b <= a);
+    else
+      replaces =
+          isMax ? all.integer <= next.integer : next.integer <= all.integer;
+    if (replaces)
+      all = next;
+  }
+}
+
+LogicalResult Evaluator::scan(llir::ScanOp op) {
+  FailureOr<Tensor> data = getTensor(op, 0);
+  FailureOr<Tensor> result = allocate(op, op.getResult());
+  if (failed(data) || failed(result))
+    return failure();
+  const DType from = data->getDType(), to = result->getDType();
+  ArrayRef<int64_t> shape = data->getShape();
+  if (op.getAxis() >= shape.size() || result->getShape() != shape)
+    return op.emitError() << "expected a result of the operand's shape";
+  const bool isFloat = isFloatDType(from);
+  const Sums sums(from == DType::F64 || to == DType::F64 ? DType::F64
+                                                         : DType::F32);
+  int64_t inner = 1;
+  for (int64_t extent : shape.drop_front(op.getAxis() + 1))
+    inner *= extent;
+  const int64_t n = shape[op.getAxis()], all = data->getNumElements();
+  auto store = [&](const Carried &value, int64_t at) {
+    char *target =
+        result->mutableData() + static_cast<size_t>(at) * dtypeSize(to);
+    if (op.getPositions())
+      storeInt(to, value.place, target);
+    else if (isFloat)
+      storeFloat(to, value.number, target);
+    else
+      storeInt(to, value.integer, target);
+  };
+  for (int64_t row = 0; n && row < all / n; ++row) {
+    const int64_t base = row / inner * n * inner + row % inner;
+    Carried carried = startOf(op.getKind(), from);
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t place = op.getReverse() ? n - 1 - i : i,
+                    at = base + place * inner;
+      const char *element =
+          data->data() + static_cast<size_t>(at) * dtypeSize(from);
+      if (op.getExclusive())
+        store(carried, at);
+      take(op.getKind(), isFloat, sums,
+           {isFloat ? loadFloat(from, element) : 0,
+            isFloat ? 0 : loadInt(from, element), place},
+           carried);
+      if (!op.getExclusive())
+        store(carried, at);
+    }
   }
   define(op.getResult(), *result);
   return success();

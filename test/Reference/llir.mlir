@@ -91,3 +91,25 @@ func.func @order() -> (tensor<6xi64>, tensor<6xi64>, tensor<3xi64>, tensor<2x3xi
   %4 = llir.argsort %x {begin = #hlir.map<() -> (2)>} : tensor<6xf32> -> tensor<2xi64>
   return %0, %1, %2, %3, %4 : tensor<6xi64>, tensor<6xi64>, tensor<3xi64>, tensor<2x3xi64>, tensor<2xi64>
 }
+
+// Scans: NaN beyond every number; of equal ones the last place; in both directions, along each dim.
+// CHECK: @scan#0: dense<[1.000000e+00, 3.000000e+00, 2.000000e+00, 0x7F800000, 0x7FC00000, 0x7FC00000]> : tensor<6xf32>
+// CHECK: @scan#1: dense<[1.000000e+00, 2.000000e+00, 2.000000e+00, 0x7F800000, 0x7FC00000, 0x7FC00000]> : tensor<6xf32>
+// CHECK: @scan#2: dense<[0, 1, 1, 3, 4, 4]> : tensor<6xi64>
+// CHECK: @scan#3: dense<{{\[}}[4, 2, 4], [7, 4, 5]]> : tensor<2x3xi32>
+// CHECK: @scan#4: dense<{{\[}}[8, 4, 1], [2, 1, 1]]> : tensor<2x3xi32>
+// CHECK: @scan#5: dense<{{\[}}[2147483647, 4, 2], [2147483647, 3, 2]]> : tensor<2x3xi32>
+// CHECK: @scan#6: dense<[0xFF800000, 0.000000e+00, 0.693147{{[0-9]*}}]> : tensor<3xf32>
+func.func @scan() -> (tensor<6xf32>, tensor<6xf32>, tensor<6xi64>, tensor<2x3xi32>, tensor<2x3xi32>, tensor<2x3xi32>, tensor<3xf32>) {
+  %x = llir.constant dense<[1.0, 2.0, -1.0, 0x7F800000, 0x7FC00000, 0.0]> : tensor<6xf32>
+  %0 = llir.scan %x {axis = 0 : i64, kind = #llir.scan_kind<sum>} : tensor<6xf32> -> tensor<6xf32>
+  %1 = llir.scan %x {axis = 0 : i64, kind = #llir.scan_kind<max>} : tensor<6xf32> -> tensor<6xf32>
+  %2 = llir.scan %x {axis = 0 : i64, kind = #llir.scan_kind<max>, positions = true} : tensor<6xf32> -> tensor<6xi64>
+  %i = llir.constant dense<[[4, 2, 4], [3, 2, 1]]> : tensor<2x3xi32>
+  %3 = llir.scan %i {axis = 0 : i64, kind = #llir.scan_kind<sum>} : tensor<2x3xi32> -> tensor<2x3xi32>
+  %4 = llir.scan %i {axis = 1 : i64, kind = #llir.scan_kind<product>, reverse = true, exclusive = true} : tensor<2x3xi32> -> tensor<2x3xi32>
+  %5 = llir.scan %i {axis = 1 : i64, kind = #llir.scan_kind<min>, exclusive = true} : tensor<2x3xi32> -> tensor<2x3xi32>
+  %y = llir.constant dense<[0xFF800000, 0.0, 0.0]> : tensor<3xf32>
+  %6 = llir.scan %y {axis = 0 : i64, kind = #llir.scan_kind<log_sum_exp>} : tensor<3xf32> -> tensor<3xf32>
+  return %0, %1, %2, %3, %4, %5, %6 : tensor<6xf32>, tensor<6xf32>, tensor<6xi64>, tensor<2x3xi32>, tensor<2x3xi32>, tensor<2x3xi32>, tensor<3xf32>
+}

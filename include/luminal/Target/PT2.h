@@ -24,6 +24,9 @@ struct PT2ImportOptions {
   /// Whether the target sorts rows (llir.argsort), so that orders, which are
   /// spelled with all pairs of elements, do not cost so much.
   bool sortsRows = true;
+  /// Whether it scans rows (llir.scan), so that running sums and extrema, which
+  /// are spelled with all pairs too, do not either.
+  bool scansRows = true;
 };
 
 /// So many elements along a dim are few for an op that compares all pairs.

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Reads.h"
 #include "Rules.h"
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
 
@@ -133,15 +134,6 @@ bool comesBefore(const Case &c, bool descending, bool nanFirst) {
 // Reading them from the graph
 //===----------------------------------------------------------------------===//
 
-/// A value that is read through a map.
-struct Read {
-  ClassId cls;
-  MapAttr map;
-  bool operator==(const Read &other) const {
-    return cls == other.cls && map == other.map;
-  }
-};
-
 /// The rows that a sum ranks, and how.
 struct Ranks {
   /// From [rows..., place] to the elements.
@@ -150,15 +142,11 @@ struct Ranks {
   bool descending = false, nanFirst = false;
 };
 
-class Reader {
+class Reader : public ViewReader {
 public:
-  explicit Reader(const MatchContext &c) : c(c), context(c.getContext()) {}
+  using ViewReader::ViewReader;
 
   std::optional<Ranks> readRanks(ClassId sum);
-  /// What `read` is a view of, through any number of views, itself first.
-  SmallVector<Read> getSources(Read read, const Assumptions &space) const;
-  /// The expression that it is, as of an iota.
-  std::optional<Expr> getIndex(Read read, const Assumptions &space) const;
 
 private:
   using Id = std::optional<unsigned>;
@@ -166,7 +154,6 @@ private:
     formulas.push_back(f);
     return formulas.size() - 1;
   }
-  std::optional<double> getNumber(ClassId cls) const;
   /// 1 where a formula holds, else 0.
   Id readIndicator(ClassId cls);
   Id readTruth(const Read &read, unsigned depth);
@@ -174,15 +161,7 @@ private:
   /// Whether it is an element of place i ('a') or j ('b'), and maybe of which
   /// rows: those that remain of `keys`.
   char readKey(const Read &read);
-  Read compose(const Read &read, const MatchedOp &view) const;
 
-  bool isOfType(ClassId cls, bool (*test)(Type)) const {
-    auto type = dyn_cast<RankedTensorType>(c.typeOf(cls));
-    return type && test(type.getElementType());
-  }
-
-  const MatchContext &c;
-  MLIRContext *context;
   std::vector<Formula> formulas;
   std::set<double> numbers;
   /// Of the index space of the sum's operand: [rows..., i, j].
@@ -192,65 +171,6 @@ private:
   std::optional<SmallVector<Read>> keys;
 };
 } // namespace
-
-std::optional<double> Reader::getNumber(ClassId cls) const {
-  constexpr int64_t kMost = int64_t(1) << 53;
-  Attribute fact = c.fact("number", cls);
-  if (auto number = dyn_cast_or_null<FloatAttr>(fact)) {
-    double value = number.getValueAsDouble();
-    return std::isnan(value) ? std::nullopt : std::optional(value);
-  }
-  if (auto number = dyn_cast_or_null<IntegerAttr>(fact)) {
-    if (number.getType().isInteger(1))
-      return double(number.getValue().getBoolValue());
-    int64_t value = number.getInt();
-    if (value <= kMost && value >= -kMost)
-      return double(value);
-  }
-  return std::nullopt;
-}
-
-Read Reader::compose(const Read &read, const MatchedOp &view) const {
-  auto inner = cast<MapAttr>(c.attrOf(view, "map"));
-  return {view.operands[0], MapAttr::get(context, read.map.getNumDims(),
-                                         read.map.composeResults(inner))};
-}
-
-SmallVector<Read> Reader::getSources(Read read,
-                                     const Assumptions &space) const {
-  constexpr size_t kMost = 16;
-  SmallVector<Read> sources = {read};
-  for (size_t i = 0; i < sources.size() && sources.size() < kMost; ++i) {
-    Read from = sources[i];
-    c.forEachNode(from.cls, "hlir.view", [&](const MatchedOp &view) {
-      Read source = compose(from, view);
-      source.map =
-          MapAttr::getSimplified(context, source.map.getResults(), space);
-      if (!llvm::is_contained(sources, source))
-        sources.push_back(source);
-      return sources.size() < kMost;
-    });
-  }
-  return sources;
-}
-
-std::optional<Expr> Reader::getIndex(Read read,
-                                     const Assumptions &space) const {
-  for (const Read &source : getSources(read, space)) {
-    std::optional<Expr> index;
-    c.forEachNode(source.cls, "hlir.iota", [&](const MatchedOp &iota) {
-      auto map = cast<MapAttr>(c.attrOf(iota, "map"));
-      index = space.simplify(source.map.composeResults(map)[0]);
-      return false;
-    });
-    if (index)
-      return index;
-    if (std::optional<double> number = getNumber(source.cls);
-        number && isOfType(source.cls, [](Type t) { return t.isInteger(64); }))
-      return Expr(static_cast<int64_t>(*number));
-  }
-  return std::nullopt;
-}
 
 char Reader::readKey(const Read &read) {
   char side = 0;

@@ -37,6 +37,9 @@ namespace luminal::eqsat::norm {
 namespace luminal::eqsat::order {
 #include "Order.h.inc"
 }
+namespace luminal::eqsat::scan {
+#include "Scan.h.inc"
+}
 namespace luminal::eqsat::lowering {
 #include "Lowering.h.inc"
 }
@@ -225,6 +228,23 @@ static void populateOrder(RuleSetBuilder &set) {
   state(Promise::exact(), kComputed, {"Sort", "SortFirst"});
 }
 
+static void populateScan(RuleSetBuilder &set) {
+  scan::populateGeneratedPDLLPatterns(set.patterns());
+  addNatives(set);
+  addScanNatives(set);
+  Statement state(set, Stratum::Recovery);
+  // In another order, and of f16 and bf16 without rounding to f32 between.
+  state(Promise::rounding(1), kNumber, {"ScanSum"});
+  state(Promise::rounding(1), kNarrowFloat, {"ScanWidened", "NarrowScan"});
+  state(Promise::rounding(2), kF32 + kF64, {"ScanLogSumExp"});
+  state(Promise::rounding(0), kNumber, {"ScanMax"});
+  // Exact, of extrema whose zeros have either sign.
+  state(Promise::rounding(0), kFloat, {"ScanMin"});
+  state(Promise::rounding(0), kFloat + DTypes{DType::I64}, {"ScanPlaces"});
+  state(Promise::rounding(0), kInteger,
+        {"ScanMinInteger", "ScanPlacesInteger"});
+}
+
 /// The same function, in the words of another dialect.
 static void populateLowering(RuleSetBuilder &set) {
   lowering::populateGeneratedPDLLPatterns(set.patterns());
@@ -275,6 +295,7 @@ void luminal::eqsat::registerAllRuleSets() {
   registerRuleSet("matmul", populateMatmul);
   registerRuleSet("norm", populateNorm);
   registerRuleSet("order", populateOrder);
+  registerRuleSet("scan", populateScan);
   registerRuleSet("lowering", populateLowering);
   registerRuleSet("alternatives", populateAlternatives);
 }

@@ -26,6 +26,9 @@ void addAlternativeNatives(RuleSetBuilder &set);
 /// Those of Order.pdll.
 void addOrderNatives(RuleSetBuilder &set);
 
+/// Those of Scan.pdll.
+void addScanNatives(RuleSetBuilder &set);
+
 /// The arguments of a native function: a tensor type, of a value or given as
 /// one (null where it is none); and an index map.
 mlir::RankedTensorType tensorOf(const MatchContext &c, const NativeValue &v);

@@ -227,3 +227,95 @@ func.func private @order_without_flag() attributes {a = #llir.cpu_argsort_launch
 
 // expected-error @+1 {{has facts that no order has}}
 func.func private @order_with_more() attributes {a = #llir.cpu_argsort_launch<rows = 1, length = 9, begin = 0, count = 3, {type = f32, descending = true, nan_first = true, stable = true}>}
+
+// -----
+
+func.func @scan_of_bytes(%x: tensor<4x8xi8>) {
+  // expected-error @+1 {{has no sum of 'i8'}}
+  %0 = llir.scan %x {axis = 1 : i64, kind = #llir.scan_kind<sum>} : tensor<4x8xi8> -> tensor<4x8xi8>
+  return
+}
+
+// -----
+
+func.func @log_of_integers(%x: tensor<4x8xi32>) {
+  // expected-error @+1 {{has no log_sum_exp of 'i32'}}
+  %0 = llir.scan %x {axis = 1 : i64, kind = #llir.scan_kind<log_sum_exp>} : tensor<4x8xi32> -> tensor<4x8xi32>
+  return
+}
+
+// -----
+
+func.func @wider_extremum(%x: tensor<4x8xf16>) {
+  // expected-error @+1 {{cannot result in 'f32', of 'f16'}}
+  %0 = llir.scan %x {axis = 1 : i64, kind = #llir.scan_kind<max>} : tensor<4x8xf16> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @wider_integers(%x: tensor<4x8xi32>) {
+  // expected-error @+1 {{cannot result in 'i64', of 'i32'}}
+  %0 = llir.scan %x {axis = 1 : i64, kind = #llir.scan_kind<sum>} : tensor<4x8xi32> -> tensor<4x8xi64>
+  return
+}
+
+// -----
+
+func.func @narrow_places(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{cannot result in 'i32', of 'f32'}}
+  %0 = llir.scan %x {axis = 1 : i64, kind = #llir.scan_kind<max>, positions = true} : tensor<4x8xf32> -> tensor<4x8xi32>
+  return
+}
+
+// -----
+
+func.func @places_of_a_sum(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{has positions of a maximum or a minimum of all elements up to each one alone}}
+  %0 = llir.scan %x {axis = 1 : i64, kind = #llir.scan_kind<sum>, positions = true} : tensor<4x8xf32> -> tensor<4x8xi64>
+  return
+}
+
+// -----
+
+func.func @places_behind(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{has positions of a maximum or a minimum of all elements up to each one alone}}
+  %0 = llir.scan %x {axis = 1 : i64, kind = #llir.scan_kind<min>, positions = true, reverse = true} : tensor<4x8xf32> -> tensor<4x8xi64>
+  return
+}
+
+// -----
+
+func.func @axis_beyond(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expects a result of the rank of its operand, and an axis below it}}
+  %0 = llir.scan %x {axis = 2 : i64, kind = #llir.scan_kind<sum>} : tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @other_shape(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expects a result of the operand's shape}}
+  %0 = llir.scan %x {axis = 1 : i64, kind = #llir.scan_kind<sum>} : tensor<4x8xf32> -> tensor<4x9xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{has no valid 'result_type'}}
+func.func private @scan_without_type() attributes {a = #llir.cpu_scan_launch<outer = 1, length = 9, inner = 3, {type = f32, kind = "sum", reverse = true, exclusive = false, positions = false}>}
+
+// -----
+
+// expected-error @+1 {{has no valid 'kind'}}
+func.func private @scan_without_kind() attributes {a = #llir.cpu_scan_launch<outer = 1, length = 9, inner = 3, {type = f32, result_type = f32, kind = "median", reverse = true, exclusive = false, positions = false}>}
+
+// -----
+
+// expected-error @+1 {{has no valid 'exclusive'}}
+func.func private @scan_without_flag() attributes {a = #llir.cpu_scan_launch<outer = 1, length = 9, inner = 3, {type = f32, result_type = f32, kind = "sum", reverse = true, positions = false}>}
+
+// -----
+
+// expected-error @+1 {{has facts that no scan has}}
+func.func private @scan_with_more() attributes {a = #llir.cpu_scan_launch<outer = 1, length = 9, inner = 3, {type = f32, result_type = f32, kind = "sum", reverse = true, exclusive = false, positions = false, stable = true}>}

@@ -21,6 +21,17 @@ func.func @order(%x: tensor<2x9xf32>) -> (tensor<2x3xi64>, tensor<2x9xi64>) {
   return %r, %s : tensor<2x3xi64>, tensor<2x9xi64>
 }
 
+// CHECK-LABEL: @scans
+func.func @scans(%x: tensor<2x9xbf16>) -> (tensor<2x9xf32>, tensor<2x9xi64>, tensor<2x9xbf16>) {
+  // CHECK: llir.scan %{{[^ ]*}} {axis = 1 : i64, kind = #llir.scan_kind<sum>} : tensor<2x9xbf16> -> tensor<2x9xf32>
+  %r = llir.scan %x {axis = 1 : i64, kind = #llir.scan_kind<sum>, reverse = false} : tensor<2x9xbf16> -> tensor<2x9xf32>
+  // CHECK: llir.scan %{{[^ ]*}} {axis = 0 : i64, kind = #llir.scan_kind<min>, positions = true} : tensor<2x9xbf16> -> tensor<2x9xi64>
+  %s = llir.scan %x {axis = 0 : i64, kind = #llir.scan_kind<min>, positions = true} : tensor<2x9xbf16> -> tensor<2x9xi64>
+  // CHECK: llir.scan %{{[^ ]*}} {axis = 1 : i64, exclusive = true, kind = #llir.scan_kind<log_sum_exp>, reverse = true} : tensor<2x9xbf16> -> tensor<2x9xbf16>
+  %t = llir.scan %x {axis = 1 : i64, exclusive = true, kind = #llir.scan_kind<log_sum_exp>, reverse = true} : tensor<2x9xbf16> -> tensor<2x9xbf16>
+  return %r, %s, %t : tensor<2x9xf32>, tensor<2x9xi64>, tensor<2x9xbf16>
+}
+
 // A step of a library has a launch and no callee.
 // CHECK-LABEL: llir.schedule @steps
 // CHECK: llir.step "product"(%{{.*}}, %{{.*}}) writes(%{{.*}}) cost(1024, 160) launch #llir.cublaslt_launch<batch = 1, rows = n, columns = 5, inner = 8, lhs_offset = 0,
@@ -40,4 +51,13 @@ llir.schedule @ordered symbols <n in [1, 64]> arena(0) {
   %y = llir.result : tensor<?x3xi64, #hlir.dims<n>>
   llir.step "order"(%x) writes(%y) cost(1024, 160) launch #llir.cpu_argsort_launch<rows = n, length = 9, begin = 0, count = 3, {type = f32, descending = true, nan_first = true}>
   llir.output "y" %y : tensor<?x3xi64, #hlir.dims<n>>
+}
+
+// CHECK-LABEL: llir.schedule @scanned
+// CHECK: llir.step "sums"(%{{.*}}) writes(%{{.*}}) cost(1024, 160) launch #llir.cpu_scan_launch<outer = n, length = 9, inner = 1, {exclusive = false, kind = "sum", positions = false, result_type = f32, reverse = true, type = f32}>
+llir.schedule @scanned symbols <n in [1, 64]> arena(0) {
+  %x = llir.argument input "x" : tensor<?x9xf32, #hlir.dims<n>>
+  %y = llir.result : tensor<?x9xf32, #hlir.dims<n>>
+  llir.step "sums"(%x) writes(%y) cost(1024, 160) launch #llir.cpu_scan_launch<outer = n, length = 9, inner = 1, {type = f32, result_type = f32, kind = "sum", reverse = true, exclusive = false, positions = false}>
+  llir.output "y" %y : tensor<?x9xf32, #hlir.dims<n>>
 }

@@ -235,6 +235,12 @@ Interval ValueRanges::compute(Operation *op) {
         Expr length = hlir::getExtents(order.getOperand()).back();
         return clamp({std::nullopt, Expr(0), length - 1}, order.getResult());
       })
+      .Case([&](ScanOp scan) {
+        if (!scan.getPositions())
+          return Interval();
+        Expr length = hlir::getExtents(scan.getOperand())[scan.getAxis()];
+        return clamp({std::nullopt, Expr(0), length - 1}, scan.getResult());
+      })
       .Case([&](ElementwiseOp elementwise) {
         return clamp(computeElementwise(elementwise), elementwise.getResult());
       })

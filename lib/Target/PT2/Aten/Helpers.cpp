@@ -324,20 +324,23 @@ Prefixes pt2::prefixes(OpCall &o, Value x, unsigned axis) {
   return {window, c.lessEqual(j, i)};
 }
 
-/// One sum for each prefix.
+/// One sum for each prefix, in which the rules of Scan.pdll find a scan.
 static Value directPrefixSum(OpCall &o, Value x, unsigned axis) {
   auto [window, inside] = prefixes(o, x, axis);
   Value kept = o.c.select(inside, window, o.c.splatInt(window, 0));
   return o.c.reduceSum(kept, {o.rank(x)}, false);
 }
 
-/// Long dims in blocks: the sums inside each, and the sum of the blocks before
-/// it. n elements take n * block additions, not n^2.
+/// Where the target has no scan, long dims in blocks: the sums inside each, and
+/// the sum of the blocks before it. n elements take n * block additions, not
+/// n^2.
 Result<Value> pt2::prefixSum(OpCall &o, Value x, unsigned axis) {
   Composer &c = o.c;
   constexpr int64_t block = 64;
   SmallVector<Expr> from = o.extents(x);
   Expr n = from[axis];
+  if (o.scansRows())
+    return directPrefixSum(o, x, axis);
   auto most = o.assumptions().upperBound(n);
   if ((most && *most <= 2 * block) ||
       !o.assumptions().provablyLessEqual(Expr(1), n)) {

@@ -45,6 +45,11 @@ Prefixes prefixes(OpCall &o, Value x, unsigned axis);
 /// The sum of all elements before i, and i itself, along a dim.
 Result<Value> prefixSum(OpCall &o, Value x, unsigned axis);
 
+/// Values and indices of x in order along one dim, NaN last, or descending
+/// first; the first `count` of them.
+std::pair<Value, Value> inOrder(OpCall &o, Value x, unsigned axis,
+                                bool descending, std::optional<Expr> count);
+
 /// The product over a dim, which is removed; 1 where it has no element.
 Result<Value> reduceProduct(OpCall &o, Value x, unsigned axis);
 

@@ -423,7 +423,15 @@ bool OpCall::atMost(const Expr &lesser, const Expr &greater,
 }
 
 void OpCall::growsUnlessSorted(StringRef how, const Expr &n) {
-  if (!importer.sortsRows())
+  if (!sortsRows())
+    grows(how, n);
+}
+
+bool OpCall::sortsRows() const { return importer.sortsRows(); }
+bool OpCall::scansRows() const { return importer.scansRows(); }
+
+void OpCall::growsUnlessScanned(StringRef how, const Expr &n) {
+  if (!scansRows())
     grows(how, n);
 }
 

@@ -167,6 +167,11 @@ public:
   void grows(StringRef how, const Expr &n) { growths.push_back({how, n}); }
   /// The same of a spelling in which the rules find an order.
   void growsUnlessSorted(StringRef how, const Expr &n);
+  /// The same of a spelling in which they find a scan.
+  void growsUnlessScanned(StringRef how, const Expr &n);
+  /// Whether the target sorts rows, and scans them.
+  bool sortsRows() const;
+  bool scansRows() const;
 
   // Results.
   Status ret(Value value) { return ret(ArrayRef<Value>(value)); }

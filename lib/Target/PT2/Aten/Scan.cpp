@@ -230,7 +230,7 @@ static Status cumulativeExtremum(OpCall &o) {
     return o.ret({x, c.splatInt(x, 0, o.i64())});
   if (o.isBool(x))
     return o.fail("is supported for numbers only");
-  o.grows("with the square of", o.extents(x)[*axis]);
+  o.growsUnlessScanned("with the square of", o.extents(x)[*axis]);
   unsigned last = o.rank(x);
   // Later elements are replaced by the first one, which every prefix contains.
   SmallVector<Expr> extents = o.extents(x), map = identityMap(last);
@@ -258,7 +258,7 @@ static Status logCumSumExp(OpCall &o) {
     return o.fail("is defined for floats only");
   if (!axis)
     return o.ret(x);
-  o.grows("with the square of", o.extents(x)[*axis]);
+  o.growsUnlessScanned("with the square of", o.extents(x)[*axis]);
   Type type = o.element(x), wide = o.opmath(type);
   double inf = std::numeric_limits<double>::infinity();
   auto [window, inside] = prefixes(o, c.cast(x, wide), *axis);

@@ -3,7 +3,8 @@
 //
 // A place is found by halving the sequence, step for step as PyTorch does: what
 // it gives for a sequence with NaN, which is not sorted for that search, is
-// then the same. Membership is found by comparing with every element.
+// then the same. Membership of many elements is found so too, in their order
+// where the target sorts; else by comparing with every element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,34 +15,17 @@ using namespace luminal;
 using namespace luminal::hlir;
 using namespace luminal::pt2;
 
-/// Where each value belongs in the last dim of `sequence`: before elements that
-/// are equal, or with `right` behind them. `sorter` gives the element at each
+/// Whether the place of `value` is at `element` or before it.
+using Reached = llvm::function_ref<Value(Value value, Value element)>;
+
+/// Where each value belongs in the last dim of `sequence`, one sequence or one
+/// for each row of values, as places of i64. `sorter` gives the element at each
 /// place in the sorted order.
-static Status search(OpCall &o, Value sequence, const Operand &operand,
-                     std::optional<Value> sorter, bool right) {
+static Result<Value> findPlaces(OpCall &o, Value sequence, Value values,
+                                std::optional<Value> sorter, Reached reached) {
   Composer &c = o.c;
-  bool narrow = o.flag("out_int32");
-  Type type = computedType(o.promote({sequence, operand}));
-  Value values = o.as(operand, type);
-  sequence = c.cast(sequence, type);
-  if (o.rank(sequence) == 0 || o.isBool(sequence))
-    return o.fail("takes a sequence of numbers");
   SmallVector<Expr> shape = o.extents(values), all = o.extents(sequence);
-  if (sorter &&
-      (o.rank(*sorter) != all.size() || !o.element(*sorter).isInteger(64)))
-    return o.fail("takes a sorter of the sequence's shape");
-  for (unsigned i = 0; sorter && i < all.size(); ++i)
-    if (!o.agree(o.extents(*sorter)[i], all[i]))
-      return o.fail("takes a sorter of the sequence's shape");
   unsigned last = all.size() - 1;
-  if (last) {
-    // One sequence for each row of values.
-    bool same = all.size() == shape.size();
-    for (unsigned i = 0; same && i < last; ++i)
-      same = o.agree(all[i], shape[i]);
-    if (!same)
-      return o.fail("the values do not fit the sequences");
-  }
   Expr n = all.back();
   auto place = [&](const Expr &e) {
     return c.full(shape, extentValue(o, e, o.i64()));
@@ -78,13 +62,45 @@ static Status search(OpCall &o, Value sequence, const Operand &operand,
     if (sorter)
       at = read(*sorter, at);
     Value element = read(sequence, at);
-    Value reached =
-        right ? c.less(values, element) : c.lessEqual(values, element);
-    Value behind = c.logicalAnd(c.less(low, high), c.logicalNot(reached));
+    Value isReached = reached(values, element);
+    Value behind = c.logicalAnd(c.less(low, high), c.logicalNot(isReached));
     low = c.select(behind, c.add(middle, c.splatInt(middle, 1)), low);
     high = c.select(behind, high, middle);
   }
-  return o.ret(narrow ? c.cast(low, c.getBuilder().getI32Type()) : low);
+  return low;
+}
+
+/// Before elements that are equal, or with `right` behind them.
+static Status search(OpCall &o, Value sequence, const Operand &operand,
+                     std::optional<Value> sorter, bool right) {
+  Composer &c = o.c;
+  bool narrow = o.flag("out_int32");
+  Type type = computedType(o.promote({sequence, operand}));
+  Value values = o.as(operand, type);
+  sequence = c.cast(sequence, type);
+  if (o.rank(sequence) == 0 || o.isBool(sequence))
+    return o.fail("takes a sequence of numbers");
+  SmallVector<Expr> shape = o.extents(values), all = o.extents(sequence);
+  if (sorter &&
+      (o.rank(*sorter) != all.size() || !o.element(*sorter).isInteger(64)))
+    return o.fail("takes a sorter of the sequence's shape");
+  for (unsigned i = 0; sorter && i < all.size(); ++i)
+    if (!o.agree(o.extents(*sorter)[i], all[i]))
+      return o.fail("takes a sorter of the sequence's shape");
+  unsigned last = all.size() - 1;
+  if (last) {
+    // One sequence for each row of values.
+    bool same = all.size() == shape.size();
+    for (unsigned i = 0; same && i < last; ++i)
+      same = o.agree(all[i], shape[i]);
+    if (!same)
+      return o.fail("the values do not fit the sequences");
+  }
+  LUMINAL_TRY(place,
+              findPlaces(o, sequence, values, sorter, [&](Value v, Value e) {
+                return right ? c.less(v, e) : c.lessEqual(v, e);
+              }));
+  return o.ret(narrow ? c.cast(place, c.getBuilder().getI32Type()) : place);
 }
 static Status searchSorted(OpCall &o) {
   bool right = o.flag("right");
@@ -99,6 +115,39 @@ static Status bucketize(OpCall &o) {
                 o.flag("right"));
 }
 
+/// Compared with every element of `t`.
+static Value isAmongAll(OpCall &o, Value x, Value t) {
+  Composer &c = o.c;
+  SmallVector<Expr> space = o.extents(x);
+  Expr n = o.extents(t)[0];
+  o.grows("for each element by", n);
+  unsigned last = space.size();
+  SmallVector<Expr> map = identityMap(last);
+  space.push_back(n);
+  Value hit =
+      c.equal(c.view(x, space, map), c.view(t, space, {Expr::dim(last)}));
+  return c.reduceMax(hit, {last}, false);
+}
+
+/// Looked for in their order, NaN at its end, which no element reaches.
+static Result<Value> isAmongSorted(OpCall &o, Value x, Value t) {
+  Composer &c = o.c;
+  Value sorted = inOrder(o, t, 0, false, std::nullopt).first;
+  LUMINAL_TRY(place,
+              findPlaces(o, sorted, x, std::nullopt, [&](Value v, Value e) {
+                return c.logicalNot(c.less(e, v));
+              }));
+  Expr n = o.extents(t)[0];
+  Value last = c.full(o.extents(x), extentValue(o, n - Expr(1), o.i64()));
+  return c.equal(x, c.gather(sorted, c.minimum(place, last)));
+}
+
+/// Where so few are compared faster than they are sorted and searched.
+static bool isFew(OpCall &o, const Expr &n) {
+  constexpr int64_t kFew = 64;
+  return o.assumptions().provablyLessEqual(n, Expr(kFew));
+}
+
 static Status isIn(OpCall &o, StringRef elements, StringRef tests) {
   Composer &c = o.c;
   o.ignore({"assume_unique"});
@@ -106,16 +155,17 @@ static Status isIn(OpCall &o, StringRef elements, StringRef tests) {
   Operand a = o.operand(elements), b = o.operand(tests);
   Type type = computedType(o.promote({a, b}));
   Value x = o.as(a, type), t = o.as(b, type);
-  SmallVector<Expr> shape = o.extents(x), from = o.extents(t), map;
+  SmallVector<Expr> from = o.extents(t);
   Expr n = o.numElements(from);
-  o.grows("for each element by", n);
-  unsigned last = shape.size();
-  SmallVector<Expr> space = shape;
-  space.push_back(n);
-  map = identityMap(last);
-  Value hit = c.equal(c.view(x, space, map),
-                      c.view(c.reshape(t, {n}), space, {Expr::dim(last)}));
-  Value any = c.reduceMax(hit, {last}, false);
+  t = c.reshape(t, {n});
+  Value any;
+  if (o.sortsRows() && !isFew(o, n) &&
+      o.assumptions().provablyLessEqual(Expr(1), n)) {
+    LUMINAL_TRY(found, isAmongSorted(o, x, t));
+    any = found;
+  } else {
+    any = isAmongAll(o, x, t);
+  }
   return o.ret(invert ? c.logicalNot(any) : any);
 }
 static Status isInTensors(OpCall &o) {

@@ -32,10 +32,9 @@ static std::pair<Value, Value> order(OpCall &o, Value a, Value b,
   return {c.logicalNot(c.logicalOr(less, same)), same};
 }
 
-/// Values and indices of x in order along one dim; the first `count` of them.
-static std::pair<Value, Value> inOrder(OpCall &o, Value x, unsigned axis,
-                                       bool descending,
-                                       std::optional<Expr> count) {
+std::pair<Value, Value> pt2::inOrder(OpCall &o, Value x, unsigned axis,
+                                     bool descending,
+                                     std::optional<Expr> count) {
   Composer &c = o.c;
   unsigned rank = o.rank(x);
   if (rank == 0)

@@ -134,6 +134,9 @@ static double literalOf(const APFloat &value, ArrayRef<double> literals) {
   wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &loses);
   double number = wide.convertToDouble();
   std::optional<double> found;
+  // Every literal above the largest number rounds to infinity.
+  if (value.isInfinity())
+    return number;
   for (double literal : literals) {
     APFloat rounded(literal);
     rounded.convert(value.getSemantics(), APFloat::rmNearestTiesToEven, &loses);

@@ -771,7 +771,8 @@ std::vector<RuleProgram> structure() {
 
 std::vector<RuleProgram> luminal::test::allRulePrograms() {
   std::vector<RuleProgram> list = scalarFunctions();
-  for (auto more : {conversions, tensorFunctions, structure, orderPrograms})
+  for (auto more :
+       {conversions, tensorFunctions, structure, orderPrograms, scanPrograms})
     llvm::append_range(list, more());
   return list;
 }

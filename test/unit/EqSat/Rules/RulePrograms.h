@@ -44,6 +44,8 @@ struct RuleProgram {
 std::vector<RuleProgram> allRulePrograms();
 /// Those of them that order rows.
 std::vector<RuleProgram> orderPrograms();
+/// Those of them that scan rows.
+std::vector<RuleProgram> scanPrograms();
 
 /// Of so many programs one is taken: what they compute is a matter of the
 /// release build, and a sanitized one takes ten times as long.

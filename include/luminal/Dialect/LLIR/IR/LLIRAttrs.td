@@ -46,6 +46,15 @@ def LLIR_ReduceKind : I32EnumAttr<"ReduceKind", "how a reduction combines elemen
 /// `#llir.reduce_kind<sum>`.
 def LLIR_ReduceKindAttr : EnumAttr<LLIR_Dialect, LLIR_ReduceKind, "reduce_kind"> { let assemblyFormat = "`<` $value `>`"; }
 
+def LLIR_ScanKind : I32EnumAttr<"ScanKind", "what a scan carries from one element to the next", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Product", 1, "product">, I32EnumAttrCase<"Max", 2, "max">,
+    I32EnumAttrCase<"Min", 3, "min">, I32EnumAttrCase<"LogSumExp", 4, "log_sum_exp">]> {
+  let cppNamespace = "::luminal::llir";
+  let genSpecializedAttr = 0;
+}
+/// `#llir.scan_kind<sum>`.
+def LLIR_ScanKindAttr : EnumAttr<LLIR_Dialect, LLIR_ScanKind, "scan_kind"> { let assemblyFormat = "`<` $value `>`"; }
+
 def LLIR_Epilogue : I32EnumAttr<"Epilogue", "the function at the end of a product", [
     I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Relu", 1, "relu">,
     I32EnumAttrCase<"GeluTanh", 2, "gelu_tanh">]> {

@@ -72,4 +72,17 @@ def LLIR_CPUArgsortLaunchAttr : LLIR_LaunchAttr<"CPUArgsortLaunch", "cpu_argsort
   let parameters = (ins "::luminal::hlir::MapAttr":$quantities, "::mlir::DictionaryAttr":$facts);
 }
 
+def LLIR_CPUScanLaunchAttr : LLIR_LaunchAttr<"CPUScanLaunch", "cpu_scan_launch", ["getLibrary"]> {
+  let summary = "a running sum, product or extremum, by the runtime";
+  let description = [{
+    What `llir.scan` says of `outer` times `length` times `inner` elements, scanned along `length`. The buffers of the step
+    are the elements and the result.
+
+    Example: `#llir.cpu_scan_launch<outer = s0, length = 9, inner = 1, {type = f32, result_type = f32, kind = "sum",
+    reverse = false, exclusive = false, positions = false}>`
+  }];
+  // A map without dims owns the expressions, in the order above.
+  let parameters = (ins "::luminal::hlir::MapAttr":$quantities, "::mlir::DictionaryAttr":$facts);
+}
+
 #endif // LUMINAL_DIALECT_LLIR_IR_LLIRLAUNCHES

@@ -87,4 +87,35 @@ def LLIR_ArgsortOp : LLIR_Op<"argsort", [Pure, DeclareOpInterfaceMethods<LLIR_Li
   }];
 }
 
+def LLIR_ScanOp : LLIR_Op<"scan", [Pure, DeclareOpInterfaceMethods<LLIR_LibraryOpInterface>,
+                                   DeclareOpInterfaceMethods<LLIR_StandaloneOpInterface>], "getCostOf"> {
+  let summary = "the sum, product or extremum of all elements up to each one";
+  let description = [{
+    Along the dim `axis`, each element of the result is what `kind` makes of the elements of the operand up to that place:
+    their sum, product, maximum, minimum, or the logarithm of the sum of their exponentials. With `exclusive` the element at
+    the place itself is left out, with `reverse` it is the elements from that place on. Of no elements it is 0, 1, the
+    least number, the greatest, or -inf.
+
+    With `positions`, a maximum or minimum results in its place, an i64: the last one of those that are equal, and of NaNs.
+
+    Elements are f16, bf16, f32, f64, i32 or i64 (`log_sum_exp`: floats). A result has the element type of the operand; of
+    floats, a sum, product or logarithm has any float type, and is rounded once. Floats are added in at least f32, in any
+    order; multiplied from the first one to the last; integers wrap. NaN is beyond every number, and a zero of an extremum
+    has either sign.
+
+    On a CPU the runtime computes it, in the library `scan`; a GPU has none yet.
+
+    Example:
+    ```mlir
+    %r = llir.scan %x {axis = 1 : i64, kind = #llir.scan_kind<sum>} : tensor<2x9xf32> -> tensor<2x9xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$operand, LLIR_ScanKindAttr:$kind, I64Attr:$axis,
+                       DefaultValuedAttr<BoolAttr, "false">:$reverse, DefaultValuedAttr<BoolAttr, "false">:$exclusive,
+                       DefaultValuedAttr<BoolAttr, "false">:$positions);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 #endif // LUMINAL_DIALECT_LLIR_IR_LLIRLIBRARIES

@@ -1,0 +1,49 @@
+//===- Reads.h - Values that are read through views -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What natives of several files read of the graph below their arguments.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_LIB_EQSAT_RULES_READS_H
+#define LUMINAL_LIB_EQSAT_RULES_READS_H
+
+#include "luminal/Dialect/HLIR/IR/HLIR.h"
+#include "luminal/EqSat/Patterns/RuleSets.h"
+
+namespace luminal::eqsat {
+
+/// A value that is read through a map.
+struct Read {
+  ClassId cls;
+  hlir::MapAttr map;
+  bool operator==(const Read &other) const {
+    return cls == other.cls && map == other.map;
+  }
+};
+
+class ViewReader {
+public:
+  explicit ViewReader(const MatchContext &c) : c(c), context(c.getContext()) {}
+
+  /// What `read` is a view of, through any number of views, itself first.
+  llvm::SmallVector<Read> getSources(Read read, const Assumptions &space) const;
+  /// The expression that it is, as of an iota.
+  std::optional<Expr> getIndex(Read read, const Assumptions &space) const;
+  /// The one number that every element is; none is NaN.
+  std::optional<double> getNumber(ClassId cls) const;
+  Read compose(const Read &read, const MatchedOp &view) const;
+
+  bool isOfType(ClassId cls, bool (*test)(mlir::Type)) const {
+    auto type = mlir::dyn_cast<mlir::RankedTensorType>(c.typeOf(cls));
+    return type && test(type.getElementType());
+  }
+
+protected:
+  const MatchContext &c;
+  mlir::MLIRContext *context;
+};
+
+} // namespace luminal::eqsat
+
+#endif // LUMINAL_LIB_EQSAT_RULES_READS_H

@@ -1,0 +1,365 @@
+//===- ScanNatives.cpp - Which elements a reduction for each place takes --===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A reduction over j of something that depends on i is one of all j up to i, or
+// from i on, where the condition under which an element is taken says so. That
+// is a formula over the distance j - i: beyond the largest constant in it
+// nothing changes, so all distances up to there are tried.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Reads.h"
+#include "Rules.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::eqsat;
+using hlir::MapAttr;
+
+//===----------------------------------------------------------------------===//
+// Conditions on places
+//===----------------------------------------------------------------------===//
+
+namespace {
+enum class Truth : uint8_t {
+  Constant, ///< `number` is 0 or 1
+  Less,     ///< 0 < sign * (j - i) + number
+  AndNot,   ///< second and not first: first < second of i1
+  And,      ///< first and second
+  Select    ///< first ? second : third
+};
+struct Formula {
+  Truth kind;
+  int64_t number = 0, sign = 0;
+  unsigned first = 0, second = 0, third = 0;
+};
+
+/// Which j are taken for each i.
+struct Window {
+  bool reverse, exclusive;
+  bool takes(int64_t distance) const {
+    const int64_t ahead = reverse ? -distance : distance;
+    return exclusive ? ahead < 0 : ahead <= 0;
+  }
+};
+
+class WindowReader : public ViewReader {
+public:
+  /// The places are dims `i` and `j` of that index space.
+  WindowReader(const MatchContext &c, const Assumptions &space, unsigned i,
+               unsigned j)
+      : ViewReader(c), space(space), i(i), j(j) {}
+
+  /// Where `condition` holds, or else where it does not.
+  std::optional<Window> readWindow(ClassId condition, bool isTaken);
+
+private:
+  using Id = std::optional<unsigned>;
+  Id add(Formula f) {
+    formulas.push_back(f);
+    return formulas.size() - 1;
+  }
+  Id readTruth(const Read &read, unsigned depth);
+  Id readLess(const Read &left, const Read &right, unsigned depth);
+  bool evaluate(unsigned id, int64_t distance) const;
+
+  const Assumptions &space;
+  unsigned i, j;
+  std::vector<Formula> formulas;
+  int64_t farthest = 0;
+};
+} // namespace
+
+bool WindowReader::evaluate(unsigned id, int64_t distance) const {
+  const Formula &f = formulas[id];
+  auto sub = [&](unsigned part) { return evaluate(part, distance); };
+  switch (f.kind) {
+  case Truth::Constant:
+    return f.number != 0;
+  case Truth::Less:
+    return 0 < f.sign * distance + f.number;
+  case Truth::AndNot:
+    return !sub(f.first) && sub(f.second);
+  case Truth::And:
+    return sub(f.first) && sub(f.second);
+  case Truth::Select:
+    return sub(f.first) ? sub(f.second) : sub(f.third);
+  }
+  return false;
+}
+
+WindowReader::Id WindowReader::readLess(const Read &left, const Read &right,
+                                        unsigned depth) {
+  if (isOfType(left.cls, [](Type t) { return t.isInteger(1); })) {
+    Id first = readTruth(left, depth), second = readTruth(right, depth);
+    return first && second ? add({.kind = Truth::AndNot,
+                                  .first = *first,
+                                  .second = *second})
+                           : Id();
+  }
+  std::optional<Expr> low = getIndex(left, space),
+                      high = getIndex(right, space);
+  if (!low || !high)
+    return std::nullopt;
+  constexpr int64_t kFarthest = 64;
+  for (int64_t sign : {1, -1, 0}) {
+    Expr rest = *high - *low - Expr(sign) * (Expr::dim(j) - Expr::dim(i));
+    std::optional<int64_t> number = space.simplify(rest).asConstant();
+    if (!number || std::abs(*number) > kFarthest)
+      continue;
+    farthest = std::max(farthest, std::abs(*number));
+    return add({.kind = Truth::Less, .number = *number, .sign = sign});
+  }
+  return std::nullopt;
+}
+
+WindowReader::Id WindowReader::readTruth(const Read &read, unsigned depth) {
+  constexpr unsigned kDeepest = 16;
+  if (depth > kDeepest)
+    return std::nullopt;
+  if (std::optional<double> number = getNumber(read.cls))
+    return add({.kind = Truth::Constant, .number = *number != 0});
+  Id result;
+  auto look = [&](StringRef name, auto fn) {
+    if (!result)
+      c.forEachNode(read.cls, name, [&](const MatchedOp &op) {
+        result = fn(op);
+        return !result;
+      });
+  };
+  auto sub = [&](const MatchedOp &op, unsigned operand) {
+    return readTruth({op.operands[operand], read.map}, depth + 1);
+  };
+  look("hlir.less_than", [&](const MatchedOp &op) {
+    return readLess({op.operands[0], read.map}, {op.operands[1], read.map},
+                    depth + 1);
+  });
+  look("hlir.mul", [&](const MatchedOp &op) -> Id {
+    Id first = sub(op, 0), second = first ? sub(op, 1) : Id();
+    return second
+               ? add({.kind = Truth::And, .first = *first, .second = *second})
+               : Id();
+  });
+  look("hlir.select", [&](const MatchedOp &op) -> Id {
+    Id first = sub(op, 0), second = first ? sub(op, 1) : Id(),
+       third = second ? sub(op, 2) : Id();
+    return third ? add({.kind = Truth::Select,
+                        .first = *first,
+                        .second = *second,
+                        .third = *third})
+                 : Id();
+  });
+  look("hlir.view", [&](const MatchedOp &op) {
+    return readTruth(compose(read, op), depth + 1);
+  });
+  return result;
+}
+
+std::optional<Window> WindowReader::readWindow(ClassId condition,
+                                               bool isTaken) {
+  auto type = cast<RankedTensorType>(c.typeOf(condition));
+  Id root =
+      readTruth({condition, MapAttr::getIdentity(context, type.getRank())}, 0);
+  if (!root)
+    return std::nullopt;
+  for (bool reverse : {false, true})
+    for (bool exclusive : {false, true}) {
+      Window window{reverse, exclusive};
+      bool isThis = true;
+      for (int64_t d = -farthest - 1; isThis && d <= farthest + 1; ++d)
+        isThis = (evaluate(*root, d) == isTaken) == window.takes(d);
+      if (isThis)
+        return window;
+    }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What a reduction for each place is a scan of: an element for each element of
+/// the result.
+struct Prefix {
+  Read from;
+  unsigned axis;
+  Window window;
+};
+} // namespace
+
+/// Whether every element leaves a reduction as it is.
+static bool isIdentity(const MatchContext &c, ClassId cls, bool isSum) {
+  Attribute fact = c.fact("number", cls);
+  if (auto number = dyn_cast_or_null<FloatAttr>(fact)) {
+    const APFloat value = number.getValue();
+    return isSum ? value.isZero() : value.isInfinity() && value.isNegative();
+  }
+  if (auto number = dyn_cast_or_null<IntegerAttr>(fact))
+    return isSum ? number.getValue().isZero()
+                 : number.getValue().isMinSignedValue();
+  return false;
+}
+
+/// The elements of [dims of the result..., j] as a function of the result's,
+/// where those of `axis` do not matter and j takes its place.
+static MapAttr withoutPlace(const MatchContext &c, MapAttr map, unsigned axis,
+                            const Assumptions &space) {
+  const unsigned last = map.getNumDims() - 1;
+  std::vector<Expr> dims;
+  for (unsigned d = 0; d < last; ++d)
+    dims.push_back(Expr::dim(d));
+  dims.push_back(Expr::dim(axis));
+  SmallVector<Expr> results;
+  for (const Expr &e : map.getResults())
+    results.push_back(e.substituteDims(dims));
+  return MapAttr::getSimplified(c.getContext(), results, space);
+}
+
+/// Where an element of the prefix is read again in place of each that is not in
+/// it: at min(i, j), or from i on at max(i, j).
+static std::optional<Prefix> readClamped(const MatchContext &c,
+                                         const Read &source, unsigned axis,
+                                         const Assumptions &pairs,
+                                         const Assumptions &space) {
+  const unsigned last = source.map.getNumDims() - 1;
+  // At j = i it is the element itself.
+  MapAttr map = withoutPlace(c, source.map, axis, space);
+  for (bool reverse : {false, true}) {
+    std::vector<Expr> dims;
+    for (unsigned d = 0; d < last; ++d)
+      dims.push_back(Expr::dim(d));
+    Expr i = Expr::dim(axis), j = Expr::dim(last);
+    dims[axis] = reverse ? Expr::max(i, j) : Expr::min(i, j);
+    if (llvm::all_of(llvm::zip_equal(source.map.getResults(), map.getResults()),
+                     [&](auto pair) {
+                       auto [found, at] = pair;
+                       return pairs.simplify(found - at.substituteDims(dims))
+                           .isConstant(0);
+                     }))
+      return Prefix{{source.cls, map}, axis, {reverse, false}};
+  }
+  return std::nullopt;
+}
+
+static std::optional<Prefix> readPrefix(const MatchContext &c, ClassId body,
+                                        bool isSum) {
+  SmallVector<Expr> extents =
+      hlir::getExtents(cast<RankedTensorType>(c.typeOf(body)));
+  const unsigned last = extents.size() - 1;
+  Assumptions symbols = hlir::getAssumptions(c.scope()),
+              pairs = hlir::getAssumptions(c.scope(), extents),
+              space = hlir::getAssumptions(c.scope(),
+                                           ArrayRef(extents).drop_back());
+  std::optional<Prefix> found;
+  for (unsigned axis = 0; axis < last && !found; ++axis) {
+    if (symbols.equal(extents[axis], extents[last]) != true)
+      continue;
+    WindowReader reader(c, pairs, axis, last);
+    Read whole{body, MapAttr::getIdentity(c.getContext(), last + 1)};
+    c.forEachNode(body, "hlir.select", [&](const MatchedOp &op) {
+      for (bool isTaken : {true, false}) {
+        ClassId value = op.operands[isTaken ? 1 : 2],
+                other = op.operands[isTaken ? 2 : 1];
+        if (!isIdentity(c, other, isSum))
+          continue;
+        std::optional<Window> window = WindowReader(c, pairs, axis, last)
+                                           .readWindow(op.operands[0], isTaken);
+        if (!window)
+          continue;
+        for (const Read &source : reader.getSources({value, whole.map}, pairs))
+          if (!found && !source.map.usesDim(axis))
+            found =
+                Prefix{{source.cls, withoutPlace(c, source.map, axis, space)},
+                       axis,
+                       *window};
+      }
+      return !found;
+    });
+    if (!isSum && !found)
+      for (const Read &source : reader.getSources(whole, pairs))
+        if (!found && source.cls != body)
+          found = readClamped(c, source, axis, pairs, space);
+  }
+  return found;
+}
+
+/// (body, kind, type)
+static std::optional<Prefix> readPrefix(const MatchContext &c,
+                                        NativeArgs args) {
+  auto kind = cast<llir::ScanKindAttr>(args[1].asAttr());
+  return readPrefix(c, args[0].asClass(),
+                    kind.getValue() == llir::ScanKind::Sum);
+}
+
+static bool isPrefix(MatchContext &c, NativeArgs args, NativeResults &) {
+  return readPrefix(c, args).has_value();
+}
+
+static bool scanPrefix(MatchContext &c, NativeArgs args,
+                       NativeResults &results) {
+  std::optional<Prefix> prefix = readPrefix(c, args);
+  if (!prefix)
+    return false;
+  Builder b(c.getContext());
+  auto type = cast<RankedTensorType>(args[2].asType());
+  auto element =
+      cast<RankedTensorType>(c.typeOf(prefix->from.cls)).getElementType();
+  ClassId elements = c.create(
+      "hlir.view", b.getDictionaryAttr(b.getNamedAttr("map", prefix->from.map)),
+      hlir::getTensorType(hlir::getExtents(type), element), prefix->from.cls);
+  if (elements == kNone)
+    return false;
+  NamedAttribute how[] = {
+      b.getNamedAttr("kind", args[1].asAttr()),
+      b.getNamedAttr("axis", b.getI64IntegerAttr(prefix->axis)),
+      b.getNamedAttr("reverse", b.getBoolAttr(prefix->window.reverse)),
+      b.getNamedAttr("exclusive", b.getBoolAttr(prefix->window.exclusive)),
+      b.getNamedAttr("positions", b.getBoolAttr(false))};
+  ClassId scan =
+      c.create("llir.scan", b.getDictionaryAttr(how), type, elements);
+  if (scan == kNone)
+    return false;
+  results.push_back(NativeValue::ofClass(scan));
+  return true;
+}
+
+/// (body, x, axis, reverse, exclusive)
+static bool isPrefixOf(MatchContext &c, NativeArgs args, NativeResults &) {
+  std::optional<Prefix> prefix =
+      readPrefix(c, args[0].asClass(), /*isSum=*/false);
+  if (!prefix || prefix->axis != cast<IntegerAttr>(args[2].asAttr()).getInt() ||
+      prefix->window.reverse != cast<BoolAttr>(args[3].asAttr()).getValue() ||
+      prefix->window.exclusive != cast<BoolAttr>(args[4].asAttr()).getValue())
+    return false;
+  SmallVector<Expr> extents = hlir::getExtents(tensorOf(c, args[1]));
+  Read whole{args[1].asClass(),
+             MapAttr::getIdentity(c.getContext(), extents.size())};
+  return llvm::is_contained(
+      ViewReader(c).getSources(whole, hlir::getAssumptions(c.scope(), extents)),
+      prefix->from);
+}
+
+static bool isPlaceAlong(MatchContext &c, NativeArgs args, NativeResults &) {
+  SmallVector<Expr> extents = hlir::getExtents(tensorOf(c, args[0]));
+  Assumptions space = hlir::getAssumptions(c.scope(), extents);
+  std::optional<Expr> index = ViewReader(c).getIndex(
+      {args[0].asClass(), MapAttr::getIdentity(c.getContext(), extents.size())},
+      space);
+  auto axis = cast<IntegerAttr>(args[1].asAttr());
+  return index && *index == Expr::dim(static_cast<unsigned>(axis.getInt()));
+}
+
+static bool isRounded(MatchContext &, NativeArgs args, NativeResults &) {
+  const llir::ScanKind kind =
+      cast<llir::ScanKindAttr>(args[0].asAttr()).getValue();
+  return kind != llir::ScanKind::Max && kind != llir::ScanKind::Min;
+}
+
+void luminal::eqsat::addScanNatives(RuleSetBuilder &set) {
+  set.constraint("IsPrefix", isPrefix);
+  set.constraint("IsPrefixOf", isPrefixOf);
+  set.constraint("IsPlaceAlong", isPlaceAlong);
+  set.constraint("IsRounded", isRounded);
+  set.rewrite("ScanPrefix", scanPrefix);
+}
