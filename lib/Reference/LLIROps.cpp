@@ -283,8 +283,8 @@ static double logAddExp(double a, double b) {
                                 : most + std::log1p(std::exp(-difference));
 }
 
-static void take(llir::ScanKind kind, bool isFloat, const Sums &sums,
-                 const Carried &next, Carried &all) {
+static void take(llir::ScanKind kind, bool isFloat, bool isHalf,
+                 const Sums &sums, const Carried &next, Carried &all) {
   const auto x = static_cast<uint64_t>(all.integer),
              y = static_cast<uint64_t>(next.integer);
   const bool isMax = kind == llir::ScanKind::Max;
@@ -295,7 +295,8 @@ static void take(llir::ScanKind kind, bool isFloat, const Sums &sums,
     all = {sums.add(a, b), static_cast<int64_t>(x + y), 0};
     return;
   case llir::ScanKind::Product:
-    all = {a * b, static_cast<int64_t>(x * y), 0};
+    all = {isHalf ? static_cast<double>(static_cast<float>(a * b)) : a * b,
+           static_cast<int64_t>(x * y), 0};
     return;
   case llir::ScanKind::LogSumExp:
     all.number = logAddExp(a, b);
@@ -321,7 +322,9 @@ LogicalResult Evaluator::scan(llir::ScanOp op) {
   ArrayRef<int64_t> shape = data->getShape();
   if (op.getAxis() >= shape.size() || result->getShape() != shape)
     return op.emitError() << "expected a result of the operand's shape";
-  const bool isFloat = isFloatDType(from);
+  const bool isFloat = isFloatDType(from),
+             isHalf = (from == DType::F16 || from == DType::BF16) &&
+                      to != DType::F64;
   const Sums sums(from == DType::F64 || to == DType::F64 ? DType::F64
                                                          : DType::F32);
   int64_t inner = 1;
@@ -348,7 +351,7 @@ LogicalResult Evaluator::scan(llir::ScanOp op) {
           data->data() + static_cast<size_t>(at) * dtypeSize(from);
       if (op.getExclusive())
         store(carried, at);
-      take(op.getKind(), isFloat, sums,
+      take(op.getKind(), isFloat, isHalf, sums,
            {isFloat ? loadFloat(from, element) : 0,
             isFloat ? 0 : loadInt(from, element), place},
            carried);

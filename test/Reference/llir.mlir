@@ -100,7 +100,10 @@ func.func @order() -> (tensor<6xi64>, tensor<6xi64>, tensor<3xi64>, tensor<2x3xi
 // CHECK: @scan#4: dense<{{\[}}[8, 4, 1], [2, 1, 1]]> : tensor<2x3xi32>
 // CHECK: @scan#5: dense<{{\[}}[2147483647, 4, 2], [2147483647, 3, 2]]> : tensor<2x3xi32>
 // CHECK: @scan#6: dense<[0xFF800000, 0.000000e+00, 0.693147{{[0-9]*}}]> : tensor<3xf32>
-func.func @scan() -> (tensor<6xf32>, tensor<6xf32>, tensor<6xi64>, tensor<2x3xi32>, tensor<2x3xi32>, tensor<2x3xi32>, tensor<3xf32>) {
+// Halves are multiplied in f32, which ends before f64.
+// CHECK: @scan#7: dense<[1.000260e+30, 0x7F80, 0x7F80]> : tensor<3xbf16>
+// CHECK: @scan#8: dense<[1.0000000150474662E+30, {{.*}}E+60, {{.*}}E+30]> : tensor<3xf64>
+func.func @scan() -> (tensor<6xf32>, tensor<6xf32>, tensor<6xi64>, tensor<2x3xi32>, tensor<2x3xi32>, tensor<2x3xi32>, tensor<3xf32>, tensor<3xbf16>, tensor<3xf64>) {
   %x = llir.constant dense<[1.0, 2.0, -1.0, 0x7F800000, 0x7FC00000, 0.0]> : tensor<6xf32>
   %0 = llir.scan %x {axis = 0 : i64, kind = #llir.scan_kind<sum>} : tensor<6xf32> -> tensor<6xf32>
   %1 = llir.scan %x {axis = 0 : i64, kind = #llir.scan_kind<max>} : tensor<6xf32> -> tensor<6xf32>
@@ -111,5 +114,9 @@ func.func @scan() -> (tensor<6xf32>, tensor<6xf32>, tensor<6xi64>, tensor<2x3xi3
   %5 = llir.scan %i {axis = 1 : i64, kind = #llir.scan_kind<min>, exclusive = true} : tensor<2x3xi32> -> tensor<2x3xi32>
   %y = llir.constant dense<[0xFF800000, 0.0, 0.0]> : tensor<3xf32>
   %6 = llir.scan %y {axis = 0 : i64, kind = #llir.scan_kind<log_sum_exp>} : tensor<3xf32> -> tensor<3xf32>
-  return %0, %1, %2, %3, %4, %5, %6 : tensor<6xf32>, tensor<6xf32>, tensor<6xi64>, tensor<2x3xi32>, tensor<2x3xi32>, tensor<2x3xi32>, tensor<3xf32>
+  %z = llir.constant dense<[1.0e30, 1.0e30, 1.0e-30]> : tensor<3xbf16>
+  %7 = llir.scan %z {axis = 0 : i64, kind = #llir.scan_kind<product>} : tensor<3xbf16> -> tensor<3xbf16>
+  %w = llir.constant dense<[1.0e30, 1.0e30, 1.0e-30]> : tensor<3xf32>
+  %8 = llir.scan %w {axis = 0 : i64, kind = #llir.scan_kind<product>} : tensor<3xf32> -> tensor<3xf64>
+  return %0, %1, %2, %3, %4, %5, %6, %7, %8 : tensor<6xf32>, tensor<6xf32>, tensor<6xi64>, tensor<2x3xi32>, tensor<2x3xi32>, tensor<2x3xi32>, tensor<3xf32>, tensor<3xbf16>, tensor<3xf64>
 }

@@ -244,6 +244,8 @@ uint64_t CPULaunchPlan::setScan(Step &step, const CPUScanLaunch &launch,
       static_cast<double>(units) * estimateScanUnit(step.scan) / kGrain;
   step.threads = static_cast<unsigned>(
       std::clamp<double>(wanted, 1, std::min<double>(threads, double(units))));
+  if (step.threads == 1)
+    step.scan.isShared = false;
   step.chunk = std::max<int64_t>(1, units / (int64_t(step.threads) * 4));
   return hasScanParts(step.scan) ? getScanStates(step.scan) : 0;
 }

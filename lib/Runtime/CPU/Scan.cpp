@@ -52,13 +52,21 @@ static uint16_t writeBF16(double value) {
     return doubleToBF16(value);
   return static_cast<uint16_t>((bits + 0x8000U) >> 16);
 }
+/// The same of an f32, without a branch.
+static uint16_t writeBF16(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const uint32_t rounded = (bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16,
+                 quiet = bits >> 16 | 0x40U;
+  return static_cast<uint16_t>(value == value ? rounded : quiet);
+}
 
-static uint16_t writeF16(double value) {
+template <typename T>
+static uint16_t writeF16(T value) {
   const auto bits = std::bit_cast<uint32_t>(static_cast<float>(value));
   const uint32_t size = bits & 0x7FFFFFFFU;
   constexpr uint32_t kLeast = 0x38800000U, kMost = 0x477FE000U;
   if (size < kLeast || size > kMost || (bits & 0x1FFFU) == 0x1000U)
-    return doubleToF16(value);
+    return doubleToF16(static_cast<double>(value));
   return static_cast<uint16_t>((bits >> 16 & 0x8000U) |
                                ((size - 0x38000000U + 0x1000U) >> 13));
 }
@@ -100,11 +108,14 @@ static void write(DType type, const T *from, int64_t count, void *to) {
   };
   switch (type) {
   case DType::F16:
-    return as(static_cast<uint16_t *>(to),
-              [](T x) { return writeF16(static_cast<double>(x)); });
+    return as(static_cast<uint16_t *>(to), [](T x) { return writeF16(x); });
   case DType::BF16:
-    return as(static_cast<uint16_t *>(to),
-              [](T x) { return writeBF16(static_cast<double>(x)); });
+    return as(static_cast<uint16_t *>(to), [](T x) {
+      if constexpr (std::is_same_v<T, float>)
+        return writeBF16(x);
+      else
+        return writeBF16(static_cast<double>(x));
+    });
   case DType::F32:
     return as(static_cast<float *>(to),
               [](T x) { return static_cast<float>(x); });
@@ -141,7 +152,10 @@ struct Accumulate {
   using In = T;
   using Out = T;
   using State = T;
-  static constexpr bool kSkips = false;
+  /// Whether parts change nothing.
+  static constexpr bool kIsExact = std::is_integral_v<T>;
+  /// Additions of floats wait for each other, of integers they do not.
+  static constexpr bool kTakesTurns = std::is_floating_point_v<T>;
   /// Products of floats overflow where they do from the left.
   static constexpr bool kHasParts = !isProduct || std::is_integral_v<T>;
   explicit Accumulate(const ScanShape &) {}
@@ -150,6 +164,23 @@ struct Accumulate {
   void step(State &s, In x, int64_t) const { s = wrap(s, x, isProduct); }
   void join(State &s, const State &next) const { step(s, next, 0); }
   Out value(const State &s) const { return s; }
+  /// All of some elements.
+  void stepAll(State &s, const In *x, int64_t count, int64_t) const {
+    constexpr int64_t kAtOnce = 16;
+    T sums[kAtOnce];
+    std::fill_n(sums, kAtOnce, identity);
+    int64_t i = 0;
+    for (; count - i >= kAtOnce; i += kAtOnce)
+      for (int64_t k = 0; k < kAtOnce; ++k)
+        sums[k] = wrap(sums[k], x[i + k], isProduct);
+    for (; i < count; ++i)
+      s = wrap(s, x[i], isProduct);
+    for (T sum : sums)
+      s = wrap(s, sum, isProduct);
+  }
+  /// How many of the next elements leave the state as it is, where these are
+  /// looked at together.
+  int64_t skip(const State &, const In *, int64_t, bool) const { return 0; }
 };
 
 /// The extremum so far, or the place of the last element that is it. NaN is
@@ -162,7 +193,7 @@ struct Extremum {
   };
   using In = T;
   using Out = std::conditional_t<hasPlaces, int64_t, T>;
-  static constexpr bool kSkips = true, kHasParts = true;
+  static constexpr bool kIsExact = true, kTakesTurns = false, kHasParts = true;
 
   explicit Extremum(const ScanShape &shape) {
     using Limits = std::numeric_limits<T>;
@@ -176,20 +207,96 @@ struct Extremum {
 
   State identity = {T(0), 0};
   static bool isLess(T a, T b) { return isLargest ? a < b : b < a; }
-  /// Whether x leaves the state as it is, where that is a number.
+  /// Whether x leaves the state as it is; false where either is NaN.
   static bool leaves(T best, T x) {
-    return hasPlaces ? isLess(x, best) : !isLess(best, x) & (x == x);
+    return hasPlaces ? isLess(x, best) : isLess(x, best) | (x == best);
   }
   void step(State &s, In x, int64_t place) const {
-    if (!leaves(s.best, x) && (s.best == s.best || x != x))
+    if constexpr (std::is_integral_v<T>) {
+      // Often equal: without a branch.
+      const bool stays = leaves(s.best, x);
+      s.best = stays ? s.best : x;
+      s.at = stays ? s.at : place;
+    } else if (__builtin_expect(!leaves(s.best, x), 0) &&
+               (s.best == s.best || x != x)) {
       s = {x, place};
+    }
   }
   void join(State &s, const State &next) const { step(s, next.best, next.at); }
+  void stepAll(State &s, const In *x, int64_t count, int64_t place) const {
+    constexpr int64_t kLanes = 8;
+    T best[kLanes];
+    bool isNan[kLanes] = {};
+    std::fill_n(best, kLanes, identity.best);
+    const int64_t whole = count - count % kLanes;
+    for (int64_t i = 0; i < whole; i += kLanes)
+      for (int64_t k = 0; k < kLanes; ++k) {
+        best[k] = isLess(best[k], x[i + k]) ? x[i + k] : best[k];
+        isNan[k] |= x[i + k] != x[i + k];
+      }
+    if (std::find(isNan, isNan + kLanes, true) != isNan + kLanes) {
+      for (int64_t i = 0; i < count; ++i)
+        step(s, x[i], place + i);
+      return;
+    }
+    State all{identity.best, 0};
+    for (T one : best)
+      all.best = isLess(all.best, one) ? one : all.best;
+    // The last place of it.
+    int64_t at = whole;
+    while (hasPlaces && at > 0 && x[at - 1] != all.best)
+      --at;
+    all.at = place + at - 1;
+    if (whole > 0)
+      join(s, all);
+    for (int64_t i = whole; i < count; ++i)
+      step(s, x[i], place + i);
+  }
+  static constexpr int64_t kAtOnce = 8;
+  /// From `x` on, or back from before it.
+  int64_t skip(const State &s, const In *x, int64_t count, bool back) const {
+    int64_t left = 0;
+    // Integers are often equal, and few machines compare wide ones together.
+    if (std::is_integral_v<T>)
+      return 0;
+    while (count - left >= kAtOnce) {
+      const In *next = back ? x - left - kAtOnce : x + left;
+      if (!leavesAll(s.best, next))
+        break;
+      left += kAtOnce;
+    }
+    return left;
+  }
   Out value(const State &s) const {
     if constexpr (hasPlaces)
       return s.at;
     else
       return s.best;
+  }
+
+private:
+  static bool leavesAll(T best, const T *x) {
+    // Lanes of a vector: true is all ones.
+    using Vector = T __attribute__((vector_size(16)));
+    constexpr int64_t kWidth = 16 / sizeof(T);
+    auto get = [&](int64_t i) {
+      Vector v;
+      std::memcpy(&v, x + i, sizeof(v));
+      return v;
+    };
+    const Vector limit = best - Vector{};
+    auto holds = [&](Vector v) {
+      if constexpr (hasPlaces)
+        return isLargest ? v < limit : limit < v;
+      else
+        return isLargest ? v <= limit : limit <= v;
+    };
+    auto all = holds(get(0));
+    for (int64_t i = kWidth; i < kAtOnce; i += kWidth)
+      all &= holds(get(i));
+    uint64_t bits[2];
+    std::memcpy(bits, &all, sizeof(bits));
+    return (bits[0] & bits[1]) == ~uint64_t(0);
   }
 };
 
@@ -200,7 +307,7 @@ struct LogSumExp {
   };
   using In = double;
   using Out = double;
-  static constexpr bool kSkips = false, kHasParts = true;
+  static constexpr bool kIsExact = false, kTakesTurns = true, kHasParts = true;
   explicit LogSumExp(const ScanShape &) {}
 
   State identity = {-std::numeric_limits<double>::infinity(), 0};
@@ -216,6 +323,11 @@ struct LogSumExp {
       s = {std::numeric_limits<double>::quiet_NaN(), 1};
   }
   double value(const State &s) const { return s.most + std::log(s.sum); }
+  void stepAll(State &s, const double *x, int64_t count, int64_t) const {
+    for (int64_t i = 0; i < count; ++i)
+      join(s, {x[i], 1});
+  }
+  int64_t skip(const State &, const double *, int64_t, bool) const { return 0; }
 };
 
 //===----------------------------------------------------------------------===//
@@ -228,8 +340,11 @@ constexpr int64_t kPart = 4096;
 /// that are scanned at once.
 constexpr int64_t kLanes = 8, kTile = 128, kColumns = 64;
 
-int64_t countParts(const ScanShape &shape, bool hasParts) {
-  return hasParts ? (shape.length + kPart - 1) / kPart : 1;
+template <typename Op>
+int64_t countParts(const ScanShape &shape) {
+  if (!Op::kHasParts || (Op::kIsExact && !shape.isShared))
+    return 1;
+  return (shape.length + kPart - 1) / kPart;
 }
 
 /// Where a lane or some neighbouring ones begin, and how many elements they
@@ -257,8 +372,7 @@ public:
   Scanner(const ScanShape &shape, const void *data, void *result)
       : shape(shape), op(shape), data(static_cast<const uint8_t *>(data)),
         result(static_cast<uint8_t *>(result)), size(dtypeSize(shape.type)),
-        resultSize(dtypeSize(shape.resultType)),
-        parts(countParts(shape, Op::kHasParts)) {}
+        resultSize(dtypeSize(shape.resultType)), parts(countParts<Op>(shape)) {}
 
   /// Lanes [begin, end) of rows one after the other, at most kLanes; their
   /// states before, and after where there is no result.
@@ -270,7 +384,17 @@ public:
 private:
   template <int64_t lanes>
   void stepTogether(State *states, int64_t count, const int64_t *places);
-  void stepAlone(State &state, int64_t lane, int64_t count, int64_t place);
+  /// The element x[0] is at `place`.
+  void stepAlone(State &state, const In *x, Out *y, int64_t count,
+                 int64_t place);
+  /// Whether elements in memory are those of the states.
+  template <typename T>
+  static bool isStored(DType type) {
+    return std::is_same_v<T, double>    ? type == DType::F64
+           : std::is_same_v<T, float>   ? type == DType::F32
+           : std::is_same_v<T, int64_t> ? type == DType::I64
+                                        : false;
+  }
 
   /// The first of a tile, and from one to the next.
   int64_t first(int64_t count) const { return shape.reverse ? count - 1 : 0; }
@@ -311,40 +435,26 @@ void Scanner<Op>::stepTogether(State *states, int64_t count,
 }
 
 template <typename Op>
-void Scanner<Op>::stepAlone(State &state, int64_t lane, int64_t count,
+void Scanner<Op>::stepAlone(State &state, const In *x, Out *y, int64_t count,
                             int64_t place) {
   State s = state;
-  const In *x = in[lane];
-  Out *y = out[lane];
-  int64_t n = 0, i = first(count);
-  auto one = [&] {
-    if (shape.exclusive)
-      y[i] = op.value(s);
-    op.step(s, x[i], place + i);
-    if (!shape.exclusive)
-      y[i] = op.value(s);
-    i += next();
-    ++n;
-  };
-  if constexpr (Op::kSkips) {
-    constexpr int64_t kAtOnce = 16;
-    while (count - n >= kAtOnce) {
-      const int64_t from = shape.reverse ? i - kAtOnce + 1 : i;
-      int64_t left = 0;
-      for (int64_t k = 0; k < kAtOnce; ++k)
-        left += Op::leaves(s.best, x[from + k]);
-      if (left == kAtOnce) {
-        std::fill_n(y + from, kAtOnce, op.value(s));
-        i += kAtOnce * next();
-        n += kAtOnce;
-      } else {
-        for (int64_t k = 0; k < kAtOnce; ++k)
-          one();
-      }
+  const bool isReverse = shape.reverse, isExclusive = shape.exclusive;
+  for (int64_t n = 0; n < count;) {
+    // The next element, or of those that follow back the one behind.
+    const int64_t from = isReverse ? count - n : n;
+    if (const int64_t left = op.skip(s, x + from, count - n, isReverse)) {
+      std::fill_n(y + (isReverse ? from - left : from), left, op.value(s));
+      n += left;
+      continue;
+    }
+    constexpr int64_t kAtOnce = 8;
+    for (const int64_t end = std::min(count, n + kAtOnce); n < end; ++n) {
+      const int64_t i = isReverse ? count - 1 - n : n;
+      const Out before = op.value(s);
+      op.step(s, x[i], place + i);
+      y[i] = isExclusive ? before : op.value(s);
     }
   }
-  while (n < count)
-    one();
   state = s;
 }
 
@@ -357,25 +467,44 @@ void Scanner<Op>::scanRows(int64_t begin, int64_t end, State *states) {
     all[k] = getStretch(shape, (begin + k) / parts, (begin + k) % parts, parts);
     longest = std::max(longest, all[k].length);
   }
-  for (int64_t done = 0; done < longest; done += kTile) {
+  const bool isRead = !isStored<In>(shape.type),
+             isWritten = !isStored<Out>(shape.resultType);
+  // What is not converted needs no tile, where lanes do not take turns.
+  const int64_t tile =
+      Op::kTakesTurns || isRead || (result && isWritten) ? kTile : longest;
+  for (int64_t done = 0; done < longest; done += tile) {
     int64_t counts[kLanes], froms[kLanes], places[kLanes];
-    bool areFull = lanes == kLanes && !Op::kSkips;
+    const In *x[kLanes];
+    bool areFull = Op::kTakesTurns && lanes == kLanes && result;
     for (int64_t k = 0; k < lanes; ++k) {
-      counts[k] = std::clamp<int64_t>(all[k].length - done, 0, kTile);
+      counts[k] = std::clamp<int64_t>(all[k].length - done, 0, tile);
       froms[k] = shape.reverse ? all[k].length - done - counts[k] : done;
       places[k] = all[k].place + froms[k];
       areFull &= counts[k] == kTile;
-      read(shape.type, data + (all[k].first + froms[k]) * size, counts[k],
-           in[k]);
+      const uint8_t *from = data + (all[k].first + froms[k]) * size;
+      x[k] = reinterpret_cast<const In *>(from);
+      if (isRead || Op::kTakesTurns) {
+        read(shape.type, from, counts[k], in[k]);
+        x[k] = in[k];
+      }
     }
     if (areFull)
       stepTogether<kLanes>(states, kTile, places);
-    else
-      for (int64_t k = 0; k < lanes; ++k)
-        stepAlone(states[k], k, counts[k], places[k]);
-    for (int64_t k = 0; result && k < lanes; ++k)
-      write(shape.resultType, out[k], counts[k],
-            result + (all[k].first + froms[k]) * resultSize);
+    for (int64_t k = 0; k < lanes; ++k) {
+      if (!result) {
+        // Of a reduction the order does not matter, but for its places.
+        op.stepAll(states[k], x[k], counts[k], places[k]);
+        continue;
+      }
+      uint8_t *to = result + (all[k].first + froms[k]) * resultSize;
+      const bool isDirect = tile != kTile || !(isWritten || Op::kTakesTurns);
+      if (!areFull)
+        stepAlone(states[k], x[k],
+                  isDirect ? reinterpret_cast<Out *>(to) : out[k], counts[k],
+                  places[k]);
+      if (!isDirect)
+        write(shape.resultType, out[k], counts[k], to);
+    }
   }
 }
 
@@ -411,6 +540,9 @@ void Scanner<Op>::scanColumns(int64_t outer, int64_t part, int64_t begin,
 template <typename Fn>
 static auto withOp(const ScanShape &shape, Fn fn) {
   const bool isInteger = !isFloatDType(shape.type);
+  // As PyTorch adds them: those that result in f64 in f64.
+  const bool isHalf = (shape.type == DType::F16 || shape.type == DType::BF16) &&
+                      shape.resultType != DType::F64;
   auto extremum = [&]<typename T>(T) {
     const bool isLargest = shape.kind == ScanKind::Max;
     if (shape.positions)
@@ -422,9 +554,11 @@ static auto withOp(const ScanShape &shape, Fn fn) {
   switch (shape.kind) {
   case ScanKind::Sum:
     return isInteger ? fn(std::type_identity<Accumulate<int64_t, false>>())
+           : isHalf  ? fn(std::type_identity<Accumulate<float, false>>())
                      : fn(std::type_identity<Accumulate<double, false>>());
   case ScanKind::Product:
     return isInteger ? fn(std::type_identity<Accumulate<int64_t, true>>())
+           : isHalf  ? fn(std::type_identity<Accumulate<float, true>>())
                      : fn(std::type_identity<Accumulate<double, true>>());
   case ScanKind::LogSumExp:
     return fn(std::type_identity<LogSumExp>());
@@ -441,15 +575,14 @@ static int64_t getUnitsOfPart(const ScanShape &shape) {
 
 bool runtime::hasScanParts(const ScanShape &shape) {
   return withOp(shape, [&](auto op) {
-    return countParts(shape, decltype(op)::type::kHasParts) > 1;
+    return countParts<typename decltype(op)::type>(shape) > 1;
   });
 }
 
 size_t runtime::getScanStates(const ScanShape &shape) {
   return withOp(shape, [&](auto op) {
     using Op = typename decltype(op)::type;
-    const int64_t lanes =
-        shape.outer * countParts(shape, Op::kHasParts) * shape.inner;
+    const int64_t lanes = shape.outer * countParts<Op>(shape) * shape.inner;
     return static_cast<size_t>(lanes) * sizeof(typename Op::State);
   });
 }
@@ -457,7 +590,7 @@ size_t runtime::getScanStates(const ScanShape &shape) {
 int64_t runtime::getScanUnits(const ScanShape &shape) {
   return withOp(shape, [&](auto op) {
     const int64_t lanes =
-        shape.outer * countParts(shape, decltype(op)::type::kHasParts);
+        shape.outer * countParts<typename decltype(op)::type>(shape);
     return shape.inner == 1 ? (lanes + kLanes - 1) / kLanes
                             : lanes * getUnitsOfPart(shape);
   });
@@ -479,7 +612,7 @@ static void runUnits(const ScanShape &shape, const void *data, void *result,
                      const typename Op::State *before) {
   using State = typename Op::State;
   Scanner<Op> scanner(shape, data, result);
-  const int64_t parts = countParts(shape, Op::kHasParts);
+  const int64_t parts = countParts<Op>(shape);
   const int64_t lanes = shape.outer * parts, units = getUnitsOfPart(shape);
   State states[kColumns];
   for (int64_t unit = begin; unit < end; ++unit) {
@@ -518,7 +651,7 @@ void runtime::scanJoin(const ScanShape &shape, void *states) {
     using Op = typename decltype(kind)::type;
     using State = typename Op::State;
     const Op op(shape);
-    const int64_t parts = countParts(shape, Op::kHasParts);
+    const int64_t parts = countParts<Op>(shape);
     auto *all = static_cast<State *>(states);
     for (int64_t outer = 0; outer < shape.outer; ++outer)
       for (int64_t column = 0; column < shape.inner; ++column) {

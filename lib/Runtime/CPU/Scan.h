@@ -28,6 +28,9 @@ struct ScanShape {
   DType type = DType::F32, resultType = DType::F32;
   bool reverse = false, exclusive = false, positions = false;
   int64_t outer = 0, length = 0, inner = 0;
+  /// Whether threads share a row, where its parts do not change the result:
+  /// that of others is always cut.
+  bool isShared = true;
 };
 
 /// A scan is a pass over units, in any order or at once; of long rows two, and

@@ -63,6 +63,9 @@ void step(const CPUScanLaunch &how, State &s, double x, int64_t n,
     s.integer = int64_t(uint64_t(s.integer) + uint64_t(n));
   } else if (how.kind == "product") {
     s.value *= x;
+    // Of halves in f32, which ends earlier.
+    if (how.type == DType::F16 || how.type == DType::BF16)
+      s.value = static_cast<float>(s.value);
     s.integer = int64_t(uint64_t(s.integer) * uint64_t(n));
   } else if (how.kind == "log_sum_exp") {
     if (std::isinf(s.value) || std::isinf(x))

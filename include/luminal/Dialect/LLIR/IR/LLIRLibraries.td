@@ -100,7 +100,7 @@ def LLIR_ScanOp : LLIR_Op<"scan", [Pure, DeclareOpInterfaceMethods<LLIR_LibraryO
 
     Elements are f16, bf16, f32, f64, i32 or i64 (`log_sum_exp`: floats). A result has the element type of the operand; of
     floats, a sum, product or logarithm has any float type, and is rounded once. Floats are added in at least f32, in any
-    order; multiplied from the first one to the last; integers wrap. NaN is beyond every number, and a zero of an extremum
+    order; multiplied from the first one to the last, f16 and bf16 in f32, others in f64; integers wrap. NaN is beyond every number, and a zero of an extremum
     has either sign.
 
     On a CPU the runtime computes it, in the library `scan`; a GPU has none yet.
