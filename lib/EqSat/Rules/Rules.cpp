@@ -238,6 +238,7 @@ static void populateScan(RuleSetBuilder &set) {
   state(Promise::rounding(1), kNarrowFloat, {"ScanWidened", "NarrowScan"});
   state(Promise::rounding(2), kF32 + kF64, {"ScanLogSumExp"});
   state(Promise::rounding(0), kNumber, {"ScanMax"});
+  state(Promise::exact(), kInteger, {"ScanProductInteger"});
   // Exact, of extrema whose zeros have either sign.
   state(Promise::rounding(0), kFloat, {"ScanMin"});
   state(Promise::rounding(0), kFloat + DTypes{DType::I64}, {"ScanPlaces"});

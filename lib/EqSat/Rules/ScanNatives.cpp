@@ -3,8 +3,8 @@
 //
 // A reduction over j of something that depends on i is one of all j up to i, or
 // from i on, where the condition under which an element is taken says so. That
-// is a formula over the distance j - i: beyond the largest constant in it
-// nothing changes, so all distances up to there are tried.
+// is a formula over the distance j - i that changes at the constants in it
+// alone, so distances around each of them are tried.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ using hlir::MapAttr;
 namespace {
 enum class Truth : uint8_t {
   Constant, ///< `number` is 0 or 1
-  Less,     ///< 0 < sign * (j - i) + number
+  Less,     ///< 0 < sign * distance + number
   AndNot,   ///< second and not first: first < second of i1
   And,      ///< first and second
   Select    ///< first ? second : third
@@ -45,13 +45,15 @@ struct Window {
 
 class WindowReader : public ViewReader {
 public:
-  /// The places are dims `i` and `j` of that index space.
-  WindowReader(const MatchContext &c, const Assumptions &space, unsigned i,
-               unsigned j)
-      : ViewReader(c), space(space), i(i), j(j) {}
+  /// `distance` is an expression over the dims of that index space.
+  WindowReader(const MatchContext &c, const Assumptions &space, Expr distance)
+      : ViewReader(c), space(space), distance(std::move(distance)) {}
 
   /// Where `condition` holds, or else where it does not.
   std::optional<Window> readWindow(ClassId condition, bool isTaken);
+  /// Whether it holds from the distance `least` on, of those that are not
+  /// negative.
+  bool holdsFrom(ClassId condition, int64_t least);
 
 private:
   using Id = std::optional<unsigned>;
@@ -59,25 +61,30 @@ private:
     formulas.push_back(f);
     return formulas.size() - 1;
   }
+  Id readTruth(ClassId condition);
   Id readTruth(const Read &read, unsigned depth);
   Id readLess(const Read &left, const Read &right, unsigned depth);
-  bool evaluate(unsigned id, int64_t distance) const;
+  bool evaluate(unsigned id, int64_t at) const;
+  /// Distances before, at and behind each at which a formula changes.
+  SmallVector<int64_t> getTried() const;
 
   const Assumptions &space;
-  unsigned i, j;
+  Expr distance;
   std::vector<Formula> formulas;
-  int64_t farthest = 0;
 };
+
+/// Constants that are larger are not read: twice as much does not overflow.
+constexpr int64_t kFarthest = int64_t(1) << 48;
 } // namespace
 
-bool WindowReader::evaluate(unsigned id, int64_t distance) const {
+bool WindowReader::evaluate(unsigned id, int64_t at) const {
   const Formula &f = formulas[id];
-  auto sub = [&](unsigned part) { return evaluate(part, distance); };
+  auto sub = [&](unsigned part) { return evaluate(part, at); };
   switch (f.kind) {
   case Truth::Constant:
     return f.number != 0;
   case Truth::Less:
-    return 0 < f.sign * distance + f.number;
+    return 0 < f.sign * at + f.number;
   case Truth::AndNot:
     return !sub(f.first) && sub(f.second);
   case Truth::And:
@@ -101,14 +108,13 @@ WindowReader::Id WindowReader::readLess(const Read &left, const Read &right,
                       high = getIndex(right, space);
   if (!low || !high)
     return std::nullopt;
-  constexpr int64_t kFarthest = 64;
+  if (space.provablyLess(*low, *high))
+    return add({.kind = Truth::Constant, .number = 1});
   for (int64_t sign : {1, -1, 0}) {
-    Expr rest = *high - *low - Expr(sign) * (Expr::dim(j) - Expr::dim(i));
-    std::optional<int64_t> number = space.simplify(rest).asConstant();
-    if (!number || std::abs(*number) > kFarthest)
-      continue;
-    farthest = std::max(farthest, std::abs(*number));
-    return add({.kind = Truth::Less, .number = *number, .sign = sign});
+    Expr rest = *high - *low - Expr(sign) * distance;
+    if (std::optional<int64_t> number = space.simplify(rest).asConstant();
+        number && std::abs(*number) <= kFarthest)
+      return add({.kind = Truth::Less, .number = *number, .sign = sign});
   }
   return std::nullopt;
 }
@@ -155,23 +161,46 @@ WindowReader::Id WindowReader::readTruth(const Read &read, unsigned depth) {
   return result;
 }
 
+WindowReader::Id WindowReader::readTruth(ClassId condition) {
+  auto type = cast<RankedTensorType>(c.typeOf(condition));
+  return readTruth({condition, MapAttr::getIdentity(context, type.getRank())},
+                   0);
+}
+
+SmallVector<int64_t> WindowReader::getTried() const {
+  SmallVector<int64_t> tried = {-1, 0, 1};
+  for (const Formula &f : formulas)
+    for (int64_t beside : {-1, 0, 1})
+      if (f.kind == Truth::Less)
+        tried.push_back(-f.sign * f.number + beside);
+  return tried;
+}
+
 std::optional<Window> WindowReader::readWindow(ClassId condition,
                                                bool isTaken) {
-  auto type = cast<RankedTensorType>(c.typeOf(condition));
-  Id root =
-      readTruth({condition, MapAttr::getIdentity(context, type.getRank())}, 0);
+  Id root = readTruth(condition);
   if (!root)
     return std::nullopt;
   for (bool reverse : {false, true})
     for (bool exclusive : {false, true}) {
       Window window{reverse, exclusive};
-      bool isThis = true;
-      for (int64_t d = -farthest - 1; isThis && d <= farthest + 1; ++d)
-        isThis = (evaluate(*root, d) == isTaken) == window.takes(d);
-      if (isThis)
+      if (llvm::all_of(getTried(), [&](int64_t d) {
+            return (evaluate(*root, d) == isTaken) == window.takes(d);
+          }))
         return window;
     }
   return std::nullopt;
+}
+
+bool WindowReader::holdsFrom(ClassId condition, int64_t least) {
+  Id root = readTruth(condition);
+  if (!root)
+    return false;
+  SmallVector<int64_t> tried = getTried();
+  tried.append({least - 1, least});
+  return llvm::all_of(tried, [&](int64_t d) {
+    return d < 0 || evaluate(*root, d) == (d >= least);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -255,7 +284,8 @@ static std::optional<Prefix> readPrefix(const MatchContext &c, ClassId body,
   for (unsigned axis = 0; axis < last && !found; ++axis) {
     if (symbols.equal(extents[axis], extents[last]) != true)
       continue;
-    WindowReader reader(c, pairs, axis, last);
+    ViewReader reader(c);
+    Expr distance = Expr::dim(last) - Expr::dim(axis);
     Read whole{body, MapAttr::getIdentity(c.getContext(), last + 1)};
     c.forEachNode(body, "hlir.select", [&](const MatchedOp &op) {
       for (bool isTaken : {true, false}) {
@@ -263,7 +293,7 @@ static std::optional<Prefix> readPrefix(const MatchContext &c, ClassId body,
                 other = op.operands[isTaken ? 2 : 1];
         if (!isIdentity(c, other, isSum))
           continue;
-        std::optional<Window> window = WindowReader(c, pairs, axis, last)
+        std::optional<Window> window = WindowReader(c, pairs, distance)
                                            .readWindow(op.operands[0], isTaken);
         if (!window)
           continue;
@@ -350,6 +380,121 @@ static bool isPlaceAlong(MatchContext &c, NativeArgs args, NativeResults &) {
   return index && *index == Expr::dim(static_cast<unsigned>(axis.getInt()));
 }
 
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Each element is the product of so many elements of `of` along a dim, the
+/// last of which is at its place; of fewer where there are not so many.
+struct Doubled {
+  ClassId of;
+  unsigned axis;
+  int64_t width;
+};
+} // namespace
+
+/// Whether `map` reads the element `width` places before along `axis`, and
+/// `inside` says where there is one.
+static bool isBefore(const MatchContext &c, ClassId inside, MapAttr map,
+                     ArrayRef<Expr> extents, unsigned axis, int64_t width) {
+  // From the place `width` on, seen from there.
+  SmallVector<Expr> rest(extents);
+  rest[axis] = rest[axis] - Expr(width);
+  std::vector<Expr> dims;
+  for (unsigned d = 0; d < extents.size(); ++d)
+    dims.push_back(Expr::dim(d));
+  dims[axis] = dims[axis] + Expr(width);
+  Assumptions behind = hlir::getAssumptions(c.scope(), rest),
+              space = hlir::getAssumptions(c.scope(), extents);
+  for (auto [d, e] : llvm::enumerate(map.getResults()))
+    if (!behind
+             .simplify(e.substituteDims(dims) -
+                       Expr::dim(static_cast<unsigned>(d)))
+             .isConstant(0))
+      return false;
+  return WindowReader(c, space, Expr::dim(axis)).holdsFrom(inside, width);
+}
+
+/// The product of `a` and of `before`.
+static std::optional<Doubled> readDoubled(const MatchContext &c, ClassId a,
+                                          ClassId before, unsigned depth) {
+  constexpr unsigned kMostDoublings = 40;
+  if (depth > kMostDoublings)
+    return std::nullopt;
+  // What `a` is a product of in turn; or itself, along any dim.
+  SmallVector<Expr> extents =
+      hlir::getExtents(cast<RankedTensorType>(c.typeOf(a)));
+  SmallVector<Doubled> parts;
+  c.forEachNode(a, "hlir.mul", [&](const MatchedOp &product) {
+    if (auto part =
+            readDoubled(c, product.operands[0], product.operands[1], depth + 1))
+      parts.push_back(*part);
+    return parts.empty();
+  });
+  for (unsigned axis = 0; axis < extents.size(); ++axis)
+    parts.push_back({a, axis, 1});
+  std::optional<Doubled> found;
+  c.forEachNode(before, "hlir.select", [&](const MatchedOp &select) {
+    auto one =
+        dyn_cast_or_null<IntegerAttr>(c.fact("number", select.operands[2]));
+    if (!one || !one.getValue().isOne())
+      return true;
+    c.forEachNode(select.operands[1], "hlir.view", [&](const MatchedOp &view) {
+      auto map = cast<MapAttr>(c.attrOf(view, "map"));
+      if (view.operands[0] != a || map.getResults().size() != extents.size())
+        return true;
+      for (const Doubled &part : parts)
+        if (!found && isBefore(c, select.operands[0], map, extents, part.axis,
+                               part.width))
+          found = Doubled{part.of, part.axis, 2 * part.width};
+      return !found;
+    });
+    return !found;
+  });
+  return found;
+}
+
+/// (a, before): of all elements up to each one.
+static std::optional<Doubled> readProduct(const MatchContext &c,
+                                          NativeArgs args) {
+  std::optional<Doubled> doubled =
+      readDoubled(c, args[0].asClass(), args[1].asClass(), 0);
+  if (!doubled)
+    return std::nullopt;
+  Expr extent = hlir::getExtents(tensorOf(c, args[0]))[doubled->axis];
+  return hlir::getAssumptions(c.scope()).provablyLessEqual(extent,
+                                                           Expr(doubled->width))
+             ? doubled
+             : std::nullopt;
+}
+
+static bool isRunningProduct(MatchContext &c, NativeArgs args,
+                             NativeResults &) {
+  return readProduct(c, args).has_value();
+}
+
+static bool scanProduct(MatchContext &c, NativeArgs args,
+                        NativeResults &results) {
+  std::optional<Doubled> product = readProduct(c, args);
+  if (!product)
+    return false;
+  Builder b(c.getContext());
+  NamedAttribute how[] = {
+      b.getNamedAttr("kind", llir::ScanKindAttr::get(c.getContext(),
+                                                     llir::ScanKind::Product)),
+      b.getNamedAttr("axis", b.getI64IntegerAttr(product->axis)),
+      b.getNamedAttr("reverse", b.getBoolAttr(false)),
+      b.getNamedAttr("exclusive", b.getBoolAttr(false)),
+      b.getNamedAttr("positions", b.getBoolAttr(false))};
+  ClassId scan = c.create("llir.scan", b.getDictionaryAttr(how),
+                          c.typeOf(product->of), product->of);
+  if (scan == kNone)
+    return false;
+  results.push_back(NativeValue::ofClass(scan));
+  return true;
+}
+
 static bool isRounded(MatchContext &, NativeArgs args, NativeResults &) {
   const llir::ScanKind kind =
       cast<llir::ScanKindAttr>(args[0].asAttr()).getValue();
@@ -361,5 +506,7 @@ void luminal::eqsat::addScanNatives(RuleSetBuilder &set) {
   set.constraint("IsPrefixOf", isPrefixOf);
   set.constraint("IsPlaceAlong", isPlaceAlong);
   set.constraint("IsRounded", isRounded);
+  set.constraint("IsRunningProduct", isRunningProduct);
   set.rewrite("ScanPrefix", scanPrefix);
+  set.rewrite("ScanRunningProduct", scanProduct);
 }

@@ -241,6 +241,123 @@ func.func @log_sum_exp(%arg0: tensor<3x200xbf16>) -> tensor<3x200xbf16> {
   return %71 : tensor<3x200xbf16>
 }
 
+// ScanProductInteger: of up to 16 elements.
+// CHECK-LABEL: func.func @product(
+// CHECK: %[[S:.*]] = llir.scan %arg0 {axis = 1 : i64, kind = #llir.scan_kind<product>} : tensor<3000x9xi64> -> tensor<3000x9xi64>
+// CHECK: return %[[S]]
+func.func @product(%x0: tensor<3000x9xi64>) -> tensor<3000x9xi64> {
+  %1 = hlir.constant dense<1> : tensor<i64>
+  %ones = hlir.view %1 <(d0, d1) -> ()> : tensor<i64> -> tensor<3000x9xi64>
+  %m = hlir.constant dense<-1> : tensor<i64>
+  %minus = hlir.view %m <(d0, d1) -> ()> : tensor<i64> -> tensor<3000x9xi64>
+  %9 = hlir.constant dense<9> : tensor<i64>
+  %end = hlir.view %9 <(d0, d1) -> ()> : tensor<i64> -> tensor<3000x9xi64>
+  %v0 = hlir.view %x0 <(d0, d1) -> (d0, max(d1 - 1, 0))> : tensor<3000x9xi64> -> tensor<3000x9xi64>
+  %at0 = hlir.iota <(d0, d1) -> (d1 - 1)> : tensor<3000x9xi64>
+  %low0 = hlir.less_than %minus, %at0 : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %high0 = hlir.less_than %at0, %end : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %in0 = hlir.mul %low0, %high0 : tensor<3000x9xi1>
+  %k0 = hlir.select %in0, %v0, %ones : tensor<3000x9xi1>, tensor<3000x9xi64>
+  %x1 = hlir.mul %x0, %k0 : tensor<3000x9xi64>
+  %v1 = hlir.view %x1 <(d0, d1) -> (d0, max(d1 - 2, 0))> : tensor<3000x9xi64> -> tensor<3000x9xi64>
+  %at1 = hlir.iota <(d0, d1) -> (d1 - 2)> : tensor<3000x9xi64>
+  %low1 = hlir.less_than %minus, %at1 : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %high1 = hlir.less_than %at1, %end : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %in1 = hlir.mul %low1, %high1 : tensor<3000x9xi1>
+  %k1 = hlir.select %in1, %v1, %ones : tensor<3000x9xi1>, tensor<3000x9xi64>
+  %x2 = hlir.mul %x1, %k1 : tensor<3000x9xi64>
+  %v2 = hlir.view %x2 <(d0, d1) -> (d0, max(d1 - 4, 0))> : tensor<3000x9xi64> -> tensor<3000x9xi64>
+  %at2 = hlir.iota <(d0, d1) -> (d1 - 4)> : tensor<3000x9xi64>
+  %low2 = hlir.less_than %minus, %at2 : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %high2 = hlir.less_than %at2, %end : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %in2 = hlir.mul %low2, %high2 : tensor<3000x9xi1>
+  %k2 = hlir.select %in2, %v2, %ones : tensor<3000x9xi1>, tensor<3000x9xi64>
+  %x3 = hlir.mul %x2, %k2 : tensor<3000x9xi64>
+  %v3 = hlir.view %x3 <(d0, d1) -> (d0, max(d1 - 8, 0))> : tensor<3000x9xi64> -> tensor<3000x9xi64>
+  %at3 = hlir.iota <(d0, d1) -> (d1 - 8)> : tensor<3000x9xi64>
+  %low3 = hlir.less_than %minus, %at3 : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %high3 = hlir.less_than %at3, %end : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %in3 = hlir.mul %low3, %high3 : tensor<3000x9xi1>
+  %k3 = hlir.select %in3, %v3, %ones : tensor<3000x9xi1>, tensor<3000x9xi64>
+  %x4 = hlir.mul %x3, %k3 : tensor<3000x9xi64>
+  return %x4 : tensor<3000x9xi64>
+}
+
+// Of up to 8 elements, and of others than those before.
+// CHECK-LABEL: func.func @short_product(
+// CHECK-NOT: llir.scan
+// CHECK: return
+func.func @short_product(%x0: tensor<3000x9xi64>) -> tensor<3000x9xi64> {
+  %1 = hlir.constant dense<1> : tensor<i64>
+  %ones = hlir.view %1 <(d0, d1) -> ()> : tensor<i64> -> tensor<3000x9xi64>
+  %m = hlir.constant dense<-1> : tensor<i64>
+  %minus = hlir.view %m <(d0, d1) -> ()> : tensor<i64> -> tensor<3000x9xi64>
+  %9 = hlir.constant dense<9> : tensor<i64>
+  %end = hlir.view %9 <(d0, d1) -> ()> : tensor<i64> -> tensor<3000x9xi64>
+  %v0 = hlir.view %x0 <(d0, d1) -> (d0, max(d1 - 1, 0))> : tensor<3000x9xi64> -> tensor<3000x9xi64>
+  %at0 = hlir.iota <(d0, d1) -> (d1 - 1)> : tensor<3000x9xi64>
+  %low0 = hlir.less_than %minus, %at0 : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %high0 = hlir.less_than %at0, %end : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %in0 = hlir.mul %low0, %high0 : tensor<3000x9xi1>
+  %k0 = hlir.select %in0, %v0, %ones : tensor<3000x9xi1>, tensor<3000x9xi64>
+  %x1 = hlir.mul %x0, %k0 : tensor<3000x9xi64>
+  %v1 = hlir.view %x1 <(d0, d1) -> (d0, max(d1 - 2, 0))> : tensor<3000x9xi64> -> tensor<3000x9xi64>
+  %at1 = hlir.iota <(d0, d1) -> (d1 - 2)> : tensor<3000x9xi64>
+  %low1 = hlir.less_than %minus, %at1 : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %high1 = hlir.less_than %at1, %end : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %in1 = hlir.mul %low1, %high1 : tensor<3000x9xi1>
+  %k1 = hlir.select %in1, %v1, %ones : tensor<3000x9xi1>, tensor<3000x9xi64>
+  %x2 = hlir.mul %x1, %k1 : tensor<3000x9xi64>
+  %v2 = hlir.view %x2 <(d0, d1) -> (d0, max(d1 - 4, 0))> : tensor<3000x9xi64> -> tensor<3000x9xi64>
+  %at2 = hlir.iota <(d0, d1) -> (d1 - 4)> : tensor<3000x9xi64>
+  %low2 = hlir.less_than %minus, %at2 : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %high2 = hlir.less_than %at2, %end : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %in2 = hlir.mul %low2, %high2 : tensor<3000x9xi1>
+  %k2 = hlir.select %in2, %v2, %ones : tensor<3000x9xi1>, tensor<3000x9xi64>
+  %x3 = hlir.mul %x2, %k2 : tensor<3000x9xi64>
+  return %x3 : tensor<3000x9xi64>
+}
+// CHECK-LABEL: func.func @other_product(
+// CHECK-NOT: llir.scan
+// CHECK: return
+func.func @other_product(%x0: tensor<3000x9xi64>) -> tensor<3000x9xi64> {
+  %1 = hlir.constant dense<1> : tensor<i64>
+  %ones = hlir.view %1 <(d0, d1) -> ()> : tensor<i64> -> tensor<3000x9xi64>
+  %m = hlir.constant dense<-1> : tensor<i64>
+  %minus = hlir.view %m <(d0, d1) -> ()> : tensor<i64> -> tensor<3000x9xi64>
+  %9 = hlir.constant dense<9> : tensor<i64>
+  %end = hlir.view %9 <(d0, d1) -> ()> : tensor<i64> -> tensor<3000x9xi64>
+  %v0 = hlir.view %x0 <(d0, d1) -> (d0, max(d1 - 1, 0))> : tensor<3000x9xi64> -> tensor<3000x9xi64>
+  %at0 = hlir.iota <(d0, d1) -> (d1 - 1)> : tensor<3000x9xi64>
+  %low0 = hlir.less_than %minus, %at0 : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %high0 = hlir.less_than %at0, %end : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %in0 = hlir.mul %low0, %high0 : tensor<3000x9xi1>
+  %k0 = hlir.select %in0, %v0, %ones : tensor<3000x9xi1>, tensor<3000x9xi64>
+  %x1 = hlir.mul %x0, %k0 : tensor<3000x9xi64>
+  %v1 = hlir.view %x1 <(d0, d1) -> (d0, max(d1 - 2, 0))> : tensor<3000x9xi64> -> tensor<3000x9xi64>
+  %at1 = hlir.iota <(d0, d1) -> (d1 - 2)> : tensor<3000x9xi64>
+  %low1 = hlir.less_than %minus, %at1 : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %high1 = hlir.less_than %at1, %end : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %in1 = hlir.mul %low1, %high1 : tensor<3000x9xi1>
+  %k1 = hlir.select %in1, %v1, %ones : tensor<3000x9xi1>, tensor<3000x9xi64>
+  %x2 = hlir.mul %x1, %k1 : tensor<3000x9xi64>
+  %v2 = hlir.view %x2 <(d0, d1) -> (d0, max(d1 - 3, 0))> : tensor<3000x9xi64> -> tensor<3000x9xi64>
+  %at2 = hlir.iota <(d0, d1) -> (d1 - 3)> : tensor<3000x9xi64>
+  %low2 = hlir.less_than %minus, %at2 : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %high2 = hlir.less_than %at2, %end : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %in2 = hlir.mul %low2, %high2 : tensor<3000x9xi1>
+  %k2 = hlir.select %in2, %v2, %ones : tensor<3000x9xi1>, tensor<3000x9xi64>
+  %x3 = hlir.mul %x2, %k2 : tensor<3000x9xi64>
+  %v3 = hlir.view %x3 <(d0, d1) -> (d0, max(d1 - 8, 0))> : tensor<3000x9xi64> -> tensor<3000x9xi64>
+  %at3 = hlir.iota <(d0, d1) -> (d1 - 8)> : tensor<3000x9xi64>
+  %low3 = hlir.less_than %minus, %at3 : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %high3 = hlir.less_than %at3, %end : tensor<3000x9xi64> -> tensor<3000x9xi1>
+  %in3 = hlir.mul %low3, %high3 : tensor<3000x9xi1>
+  %k3 = hlir.select %in3, %v3, %ones : tensor<3000x9xi1>, tensor<3000x9xi64>
+  %x4 = hlir.mul %x3, %k3 : tensor<3000x9xi64>
+  return %x4 : tensor<3000x9xi64>
+}
+
 // Near misses: the elements up to each place but for its own and the next one; of each place a part of the row; one
 // element in place of the others that is not the identity; what depends on the place itself.
 // CHECK-LABEL: func.func @not_a_prefix(

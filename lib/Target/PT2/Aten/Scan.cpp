@@ -209,7 +209,11 @@ static Status cumulate(OpCall &o) {
     Expr n = o.extents(x)[*axis];
     if (!o.assumptions().provablyLessEqual(Expr(1), n))
       return o.fail("extent " + n.str() + " may be zero");
-    o.grows("by a pass over all elements for each doubling of", n);
+    const StringRef how = "by a pass over all elements for each doubling of";
+    if (isa<FloatType>(type))
+      o.grows(how, n);
+    else
+      o.growsUnlessScanned(how, n);
     // PyTorch's CPU kernel accumulates f32 in f64.
     Type f64 = o.c.getBuilder().getF64Type();
     x = isa<FloatType>(type)

@@ -52,6 +52,20 @@ Value sum(C &c, Value x, bool reverse, bool exclusive) {
   return c.cast(c.reduceSum(kept, {2}, false), elementOf(x));
 }
 
+/// Of rows of at most 16 elements.
+Value runningProduct(C &c, Value x) {
+  SmallVector<Expr> extents = hlir::getExtents(x);
+  Type i64 = c.getBuilder().getI64Type();
+  Value ones = c.full(extents, c.scalarInt(elementOf(x), 1));
+  for (int64_t width = 1; width < 16; width *= 2) {
+    Expr before = Expr::dim(1) - Expr(width);
+    Value v = c.view(x, extents, {Expr::dim(0), Expr::max(before, Expr(0))}),
+          at = c.iota(extents, before);
+    x = c.mul(x, c.select(c.less(c.splatInt(at, -1, i64), at), v, ones));
+  }
+  return x;
+}
+
 Value places(C &c, Value x, bool largest) {
   Value window = repeated(c, x);
   Value best = largest ? c.reduceMax(window, {2}, false)
@@ -97,8 +111,12 @@ std::vector<RuleProgram> luminal::test::scanPrograms() {
       list.push_back({"places of extrema so far" + of,
                       {{shape, type}},
                       [=](C &c, Vs v) { return places(c, v[0], largest); }});
-    if (type[0] == 'i')
+    if (type[0] == 'i') {
+      list.push_back({"products so far" + of, {{shape, type}}, [](C &c, Vs v) {
+                        return runningProduct(c, v[0]);
+                      }});
       continue;
+    }
     list.push_back({"sums so far, of the type itself" + of,
                     {{shape, type, {{-9, 9}}, false, true}},
                     [=](C &c, Vs v) {
