@@ -386,6 +386,16 @@ private:
   void stepTogether(State *states, int64_t count, const int64_t *places);
   /// The element x[0] is at `place`.
   void stepAlone(State &state, const In *x, Out *y, int64_t count,
+                 int64_t place) {
+    if (shape.reverse)
+      shape.exclusive ? stepAlong<true, true>(state, x, y, count, place)
+                      : stepAlong<true, false>(state, x, y, count, place);
+    else
+      shape.exclusive ? stepAlong<false, true>(state, x, y, count, place)
+                      : stepAlong<false, false>(state, x, y, count, place);
+  }
+  template <bool isReverse, bool isExclusive>
+  void stepAlong(State &state, const In *x, Out *y, int64_t count,
                  int64_t place);
   /// Whether elements in memory are those of the states.
   template <typename T>
@@ -435,10 +445,10 @@ void Scanner<Op>::stepTogether(State *states, int64_t count,
 }
 
 template <typename Op>
-void Scanner<Op>::stepAlone(State &state, const In *x, Out *y, int64_t count,
+template <bool isReverse, bool isExclusive>
+void Scanner<Op>::stepAlong(State &state, const In *x, Out *y, int64_t count,
                             int64_t place) {
   State s = state;
-  const bool isReverse = shape.reverse, isExclusive = shape.exclusive;
   for (int64_t n = 0; n < count;) {
     // The next element, or of those that follow back the one behind.
     const int64_t from = isReverse ? count - n : n;
