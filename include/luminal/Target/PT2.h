@@ -25,8 +25,9 @@ struct PT2ImportOptions {
   /// spelled with all pairs of elements, do not cost so much.
   bool sortsRows = true;
   /// Whether it scans rows (llir.scan), so that running sums and extrema, which
-  /// are spelled with all pairs too, do not either.
-  bool scansRows = true;
+  /// are spelled with all pairs too, do not either. Not where the target is not
+  /// known: sums are spelled in blocks then, whose cost is bounded on each.
+  bool scansRows = false;
 };
 
 /// So many elements along a dim are few for an op that compares all pairs.
