@@ -5,9 +5,11 @@
 
     make-pt2-inputs.py OUT_DIR [NAME...]      writes NAME.pt2 (all of them by default)
     make-pt2-inputs.py --list                 prints "NAME<TAB>expected part of the message"
-    make-pt2-inputs.py --check TOOL OUT_DIR   hands each to TOOL (luminal-translate, luminal-compile or luminal-run): a bad
+    make-pt2-inputs.py --check TOOL OUT_DIR [N/PARTS]
+                                              hands each to TOOL (luminal-translate, luminal-compile or luminal-run): a bad
                                               one must exit 2 with exactly one located error that holds the expected
-                                              part, and leave no output; the good ones must succeed
+                                              part, and leave no output; the good ones must succeed. Of the bad ones it
+                                              takes one in PARTS, from number N on
 """
 import json
 import os
@@ -395,12 +397,12 @@ def command(tool, file, out):
     return [*tool.split(), file, f"--input={out / 'x.npy'}", f"--output-dir={out / 'result'}"], out / "result"
 
 
-def check(tool, out):
-    failures = 0
+def check(tool, out, part=0, parts=1):
+    failures, bad = 0, list(BAD)[part::parts]
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     npy.save(out / "x.npy", "f4", [2, 3], range(6))
-    for name in [*GOOD, *BAD]:
+    for name in [*GOOD, *bad]:
         file = out / f"{name}.pt2"
         file.write_bytes(make(name))
         line, result = command(tool, file, out)
@@ -432,7 +434,7 @@ def check(tool, out):
         if problem:
             failures += 1
             print(f"{name}: {problem}\n{done.stderr[:600]}")
-    print(f"{len(BAD)} bad archives, {failures} not refused as they should be")
+    print(f"{len(bad)} bad archives, {failures} not refused as they should be")
     return 1 if failures else 0
 
 
@@ -442,8 +444,8 @@ def main():
         for name, (message, _) in BAD.items():
             print(f"{name}\t{message}")
         return 0
-    if args[:1] == ["--check"] and len(args) == 3:
-        return check(args[1], pathlib.Path(args[2]))
+    if args[:1] == ["--check"] and len(args) in (3, 4):
+        return check(args[1], pathlib.Path(args[2]), *map(int, args[3].split("/") if len(args) == 4 else ()))
     if not args or args[0].startswith("-"):
         print(__doc__, file=sys.stderr)
         return 2
