@@ -54,6 +54,13 @@ constexpr size_t kRuleProgramStride = 5;
 #else
 constexpr size_t kRuleProgramStride = 1;
 #endif
+/// The same of programs that are checked twice, by exact rules alone and by
+/// all: a sanitized build does one of both in turn.
+constexpr size_t kCheckStride =
+    kRuleProgramStride == 1 ? 1 : 2 * kRuleProgramStride;
+constexpr bool isCheckTaken(size_t i, bool isExact) {
+  return (isExact ? i : i + kRuleProgramStride) % kCheckStride == 0;
+}
 
 } // namespace luminal::test
 
