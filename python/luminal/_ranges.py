@@ -18,7 +18,7 @@ _open = threading.local()
 
 def _begin(_: Any, name: bytes) -> None:
     opened = profiler.record_function(name.decode())
-    opened.__enter__()
+    opened.__enter__()  # type: ignore[no-untyped-call]
     _open.__dict__.setdefault("ranges", []).append(opened)
 
 
@@ -45,11 +45,11 @@ def watch() -> None:
     start, stop = profiler._run_on_profiler_start, profiler._run_on_profiler_stop
 
     def started() -> None:
-        start()
+        start()  # type: ignore[no-untyped-call]
         _set(True)
 
     def stopped() -> None:
-        stop()
+        stop()  # type: ignore[no-untyped-call]
         _set(False)
 
     profiler._run_on_profiler_start, profiler._run_on_profiler_stop = started, stopped
