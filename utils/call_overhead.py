@@ -43,14 +43,14 @@ class States(nn.Module):
 
 def trivial(module, inputs):
     """A backend of dynamo that returns the same outputs at each call."""
-    outputs = tuple(torch.empty(4) for _ in module.graph.output_node().args[0])
+    outputs = tuple(torch.empty(4, device=inputs[0].device) for _ in module.graph.output_node().args[0])
     return lambda *args: outputs
 
 
 def wrapped(module, inputs):
     """The same behind AOTAutograd."""
     def compiler(graph, _):
-        outputs = [torch.empty(4) for _ in graph.graph.output_node().args[0]]
+        outputs = [torch.empty(4, device=inputs[0].device) for _ in graph.graph.output_node().args[0]]
 
         def call(args):
             return outputs
@@ -63,13 +63,13 @@ def wrapped(module, inputs):
                                      keep_inference_input_mutations=True)
 
 
-def measure(model, rounds, seconds):
-    """Seconds of a call by form."""
+def measure(model, rounds, seconds, device):
+    """Seconds of a call by form; on a GPU those of the host, which waits for nothing."""
     import luminal
     from luminal._backend import backend
 
     torch._dynamo.reset()
-    x = torch.rand(4)
+    x, model = torch.rand(4, device=device), model.to(device)
     forms = {"trivial": torch.compile(model, backend=trivial), "wrapper": torch.compile(model, backend=wrapped),
              "luminal": torch.compile(model, backend=backend), "callable": luminal.compile(model, (x,))}
     twin = copy.deepcopy(model)
@@ -84,18 +84,33 @@ def measure(model, rounds, seconds):
     return {name: min(times) for name, times in minima.items()}
 
 
+def time_torch(args):
+    """What a call cannot go without: an allocation of an output, the counting of a write, a launch of a kernel."""
+    x, y = torch.rand(4, device=args.device), torch.rand(4, device=args.device)
+    allocate = getattr(torch._C._dynamo.guards, f"_empty_strided_{args.device}")
+    calls = {"allocation": lambda: allocate((4,), (1,), torch.float32),
+             "counting of a write": lambda: torch.autograd.graph.increment_version([x]),
+             "torch's own kernel, in place": lambda: x.add_(y)}
+    with torch.no_grad():
+        for name, times in timing.fastest_by_round(calls, args.rounds, args.seconds).items():
+            print(f"{name}: {1e6 * min(times):.2f} us")
+
+
 def main():
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=2.0, help="of each form")
     parser.add_argument("--tensors", type=int, nargs="*", default=[2, 16, 64, 300])
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     args = parser.parse_args()
+    if args.device != "cpu":
+        time_torch(args)
     names = "trivial", "wrapper", "luminal", "callable"
     print(f"{'us':>12}" + "".join(f"{name:>10}" for name in names) + f"{'added':>10}")
     for kind in (Sum, States):
         for count in args.tensors:
-            times = measure(kind(count).eval(), args.rounds, args.seconds)
+            times = measure(kind(count).eval(), args.rounds, args.seconds, args.device)
             times["added"] = times["luminal"] - times["wrapper"]
             print(f"{kind.__name__:>8}{count:>4}" + "".join(f"{1e6 * times[name]:>10.2f}" for name in (*names, "added")))
 

@@ -51,7 +51,7 @@ for test in "${tests[@]}"; do
     results+=("$build/cuda-python.xml")
     rm -f "${results[-1]}"
     LUMINAL_LIBRARY=$build/lib/libluminal.so "$python" -m pytest -q --tb=short -p no:cacheprovider \
-      --junitxml="${results[-1]}" python/tests/test_cuda.py || true
+      --junitxml="${results[-1]}" python/tests/test_cuda.py python/tests/test_capture.py || true
     ;;
   op_db)
     results+=("$build/cuda-op-db.json")

@@ -387,7 +387,14 @@ typedef struct luminal_call_request {
    * device: not where all tensors and outputs are in memory of the device. An
    * index out of range, or a false assertion, that is found later is an error
    * of a later luminal_call or of luminal_artifact_synchronize. Absent
-   * (struct_size ends before it): zero, and the call waits. */
+   * (struct_size ends before it): zero, and the call waits.
+   *
+   * Where the stream is captured into a CUDA graph, the call becomes part of
+   * that graph, and each launch of the graph is one call on the same memory
+   * with the same sizes, which finds what weights and inputs then hold. All
+   * tensors must lie in memory of the device, which must stay valid, states
+   * must be bound, and `profile` null. The graph keeps what it needs of the
+   * artifact. */
   void *stream;
   int32_t on_stream;
   /* For luminal_call_objects: tells where the memory of an object begins, by
@@ -414,6 +421,16 @@ typedef struct luminal_call_request {
   /* The integers of the call, in the order of luminal_info. Absent: none. */
   const int64_t *integers;
   size_t num_integers;
+  /* Of a call that is captured: gives memory of the device for what lies
+   * between its steps, aligned to 256 bytes, or null where there is none;
+   * `release` is called with it once the call is recorded. Each launch of the
+   * graph uses the memory from the call's first step to its last: before and
+   * after it, and in other graphs that are not launched meanwhile, it may serve
+   * others. Both are called on this thread, with `allocator`. Null, or absent:
+   * the library allocates memory, which the graph keeps. */
+  void *(*allocate)(void *allocator, size_t bytes);
+  void (*release)(void *allocator, void *memory);
+  void *allocator;
 } luminal_call_request;
 
 /* One call, all of it: nothing of the request is kept. The rules of memory are
@@ -511,9 +528,17 @@ LUMINAL_API luminal_status
 luminal_set_step_ranges(const luminal_step_ranges *ranges);
 
 /* Waits for all calls that go on after luminal_call returned, and reports what
- * they found. */
+ * they found; of calls that were captured, what the launches of their graphs
+ * that are done have found. */
 LUMINAL_API luminal_status
 luminal_artifact_synchronize(const luminal_artifact *artifact);
+
+/* Of calls that were captured: computes again what was computed once from
+ * weights, from what these now hold where they lay, and in the same memory, so
+ * that launches of the graphs find it. Waits for the calls that go on; no graph
+ * may be running. */
+LUMINAL_API luminal_status
+luminal_artifact_refresh(const luminal_artifact *artifact);
 
 /* States that lie in the artifact start from their initial values at the next
  * luminal_call. */

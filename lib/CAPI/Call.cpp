@@ -11,6 +11,7 @@
 using namespace luminal;
 using namespace luminal::runtime;
 using luminal::capi::Call;
+using luminal::capi::CapturedCall;
 using luminal::capi::ContextPool;
 using luminal::capi::fail;
 using luminal::capi::PooledContext;
@@ -69,6 +70,32 @@ luminal_status capi::failRun(const Context &context, Status status) {
                                               : LUMINAL_ERROR_CALL);
 }
 
+void ContextPool::note(const std::shared_ptr<CapturedCall> &call) {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::erase_if(captured, [](const auto &known) { return known.expired(); });
+  captured.push_back(call);
+}
+
+std::vector<std::shared_ptr<CapturedCall>> ContextPool::getCaptured() {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::vector<std::shared_ptr<CapturedCall>> calls;
+  for (const std::weak_ptr<CapturedCall> &known : captured)
+    if (std::shared_ptr<CapturedCall> call = known.lock())
+      calls.push_back(std::move(call));
+  return calls;
+}
+
+luminal_status ContextPool::refresh() {
+  if (luminal_status status = synchronize())
+    return status;
+  for (const std::shared_ptr<CapturedCall> &call : getCaptured()) {
+    std::lock_guard<std::mutex> lock(call->mutex);
+    if (Status done = call->context.context->refreshPrepared(); !done)
+      return fail(done.takeError().message, LUMINAL_ERROR_CALL);
+  }
+  return LUMINAL_OK;
+}
+
 luminal_status ContextPool::synchronize() {
   luminal_status status = LUMINAL_OK;
   auto wait = [&](PooledContext &context) {
@@ -76,6 +103,10 @@ luminal_status ContextPool::synchronize() {
         !done && status == LUMINAL_OK)
       status = capi::failRun(*context.context, std::move(done));
   };
+  for (const std::shared_ptr<CapturedCall> &call : getCaptured()) {
+    std::lock_guard<std::mutex> lock(call->mutex);
+    wait(call->context);
+  }
   {
     std::lock_guard<std::mutex> lock(stateMutex);
     if (states)
@@ -260,21 +291,67 @@ luminal_status Call::bindOutputs(Context &context) const {
   return LUMINAL_OK;
 }
 
+luminal_status Call::bind(PooledContext &context) const {
+  if (bindInputs(*context.context))
+    return LUMINAL_ERROR;
+  if (Status sized = context.context->prepare(); !sized)
+    return fail(sized.takeError().message, LUMINAL_ERROR_SHAPE);
+  if (request.only_shapes)
+    return LUMINAL_OK;
+  return bindWeights(context) || bindStates(*context.context) ||
+                 bindOutputs(*context.context)
+             ? LUMINAL_ERROR
+             : LUMINAL_OK;
+}
+
+luminal_status Call::capture(ContextPool &pool) const {
+  if (usesStates())
+    return fail("a call that changes states of the artifact's own cannot be "
+                "captured: bind the states",
+                LUMINAL_ERROR_CALL);
+  if (request.profile)
+    return fail("a call that is captured cannot be profiled",
+                LUMINAL_ERROR_CALL);
+  Result<PooledContext> made = makeContext(signature.artifact, request.threads);
+  if (!made)
+    return fail(made.takeError().message, LUMINAL_ERROR_OTHER);
+  auto call = std::make_shared<CapturedCall>();
+  call->artifact = signature.artifact;
+  call->context = std::move(*made);
+  Context &context = *call->context.context;
+  if (request.allocate)
+    context.setArenaAllocator(
+        [owner = call.get(), allocate = request.allocate,
+         allocator = request.allocator](uint64_t bytes) {
+          return owner->arena = allocate(allocator, bytes);
+        });
+  luminal_status status = bind(call->context);
+  if (!status) {
+    // First, so that nothing that the graph reads is freed whatever follows.
+    Status captured =
+        signature.artifact->getDevice()->keepWithCapture(request.stream, call);
+    if (captured)
+      captured = context.capture(request.stream);
+    if (captured)
+      pool.note(call);
+    else
+      status = fail(captured.takeError().message, LUMINAL_ERROR_CALL);
+  }
+  if (call->arena && request.release)
+    request.release(request.allocator, call->arena);
+  return status;
+}
+
 luminal_status Call::run(PooledContext &context) const {
   if (!request.only_shapes) {
     context.stream = stream();
     if (Status set = context.context->setStream(context.stream); !set)
       return fail(set.takeError().message, LUMINAL_ERROR_CALL);
   }
-  if (bindInputs(*context.context))
+  if (bind(context))
     return LUMINAL_ERROR;
-  if (Status sized = context.context->prepare(); !sized)
-    return fail(sized.takeError().message, LUMINAL_ERROR_SHAPE);
   if (request.only_shapes)
     return writeShapes(*context.context);
-  if (bindWeights(context) || bindStates(*context.context) ||
-      bindOutputs(*context.context))
-    return LUMINAL_ERROR;
   StepListener *listener =
       request.profile ? &request.profile->profiler : nullptr;
   if (Status done = capi::runContext(*context.context, listener); !done)
@@ -295,6 +372,14 @@ luminal_status capi::readRequest(const char *function,
 }
 
 luminal_status Call::runPooled(ContextPool &pool) const {
+  if (request.on_stream && !request.only_shapes) {
+    Result<bool> isCapturing =
+        signature.artifact->getDevice()->isCapturing(request.stream);
+    if (!isCapturing)
+      return fail(isCapturing.takeError().message, LUMINAL_ERROR_CALL);
+    if (*isCapturing)
+      return capture(pool);
+  }
   if (usesStates()) {
     std::lock_guard<std::mutex> lock(pool.stateMutex);
     if (!pool.states) {
@@ -336,6 +421,13 @@ luminal_status luminal_artifact_synchronize(const luminal_artifact *artifact) {
   if (!artifact)
     return fail("luminal_artifact_synchronize: null artifact");
   return artifact->pool->synchronize();
+}
+
+luminal_status luminal_artifact_refresh(const luminal_artifact *artifact) {
+  if (!artifact)
+    return fail("luminal_artifact_refresh: null artifact");
+  std::shared_ptr<ContextPool> pool = artifact->pool;
+  return pool->refresh();
 }
 
 luminal_status luminal_artifact_reset(const luminal_artifact *artifact) {

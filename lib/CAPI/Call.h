@@ -34,6 +34,10 @@ private:
   /// Whether a state is the artifact's own.
   bool usesStates() const;
   luminal_status run(PooledContext &context) const;
+  /// Binds all that the call has.
+  luminal_status bind(PooledContext &context) const;
+  /// Makes it part of what its stream is captured into.
+  luminal_status capture(ContextPool &pool) const;
   luminal_status bindInputs(runtime::Context &context) const;
   luminal_status bindWeights(PooledContext &context) const;
   luminal_status bindStates(runtime::Context &context) const;

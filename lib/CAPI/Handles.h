@@ -83,6 +83,17 @@ struct PooledContext {
   std::vector<bool> boundWeights;
 };
 
+/// The context of a call that was captured, and what it needs: owned by the
+/// graph.
+struct CapturedCall {
+  std::shared_ptr<const runtime::Artifact> artifact;
+  PooledContext context;
+  /// The caller's memory between the steps; null: the context's own.
+  void *arena = nullptr;
+  /// Held while the context is asked what launches have found.
+  std::mutex mutex;
+};
+
 /// The contexts of luminal_call that no call uses now.
 class ContextPool {
 public:
@@ -95,6 +106,11 @@ public:
   /// Waits for the calls of contexts that no call uses now; the first error is
   /// that of the thread.
   luminal_status synchronize();
+  /// Captured calls compute again, in the same memory, what was computed once
+  /// from weights.
+  luminal_status refresh();
+  /// Remembers a captured call for as long as its graph has it.
+  void note(const std::shared_ptr<CapturedCall> &call);
 
   /// The one context with the states that lie in the artifact: held by a call
   /// that uses them.
@@ -104,6 +120,9 @@ public:
 private:
   std::mutex mutex;
   std::vector<PooledContext> idle;
+  std::vector<std::weak_ptr<CapturedCall>> captured;
+  /// Of those whose graph is there still.
+  std::vector<std::shared_ptr<CapturedCall>> getCaptured();
 };
 
 } // namespace luminal::capi

@@ -186,7 +186,7 @@ void Context::unbindInput(uint32_t index) {
   if (index >= c.inputs.size() || !c.inputs[index].bound)
     return;
   c.inputs[index].bound = c.inputs[index].broken = false;
-  c.inputs[index].data = c.inputs[index].asked = nullptr;
+  c.inputs[index].data = nullptr;
   // A missing input is noticed, and pointers are updated, when dims are read.
   c.dimsChanged = true;
   if (c.m.inputs[index].initial)
@@ -320,6 +320,12 @@ Result<const void *> Context::getStateData(uint32_t index) {
   LUMINAL_CHECK(impl->device.copy(
       {input.own.data(), input.read.data(), bytes, Copy::Kind::Out}));
   return static_cast<const void *>(input.read.data());
+}
+
+void Context::setArenaAllocator(
+    std::function<void *(uint64_t bytes)> allocate) {
+  impl->allocateArena = std::move(allocate);
+  impl->dimsChanged = true;
 }
 
 uint32_t Context::getProgram() const {

@@ -8,6 +8,7 @@
 #include "Prepared.h"
 #include "luminal/Runtime/Context.h"
 #include "luminal/Runtime/Device.h"
+#include <array>
 #include <vector>
 
 namespace luminal::runtime {
@@ -32,7 +33,6 @@ struct Context::Impl {
 
     const Manifest &m;
     const Plan &plan;
-    std::unique_ptr<LaunchPlan> launches;
     std::vector<SizeProgram::Value> values;
     /// By buffer; bytes of all, offset where it has one.
     std::vector<Range> ranges;
@@ -47,6 +47,8 @@ struct Context::Impl {
     /// unless a call fails.
     Memory counters;
     bool countersClean = true;
+    /// Destroyed before the counters.
+    std::unique_ptr<LaunchPlan> launches;
 
     /// Reads a slot as a size in [least, kLargestSize]; false if it is not one.
     bool size(Slot slot, int64_t &value, int64_t least = 0) const {
@@ -86,6 +88,12 @@ struct Context::Impl {
   Error overlapError() const;
   Status planCopies();
   Status placeWeight(uint32_t weight);
+  /// The weights that values are prepared from, by index.
+  struct PreparedWeights {
+    std::vector<const void *> places;
+    bool areOfArtifact = true;
+  };
+  Result<PreparedWeights> findPreparedWeights();
   Status prepareWeights();
   void sortWeightRanges();
   std::string extentPlace(uint32_t input, uint32_t axis) const;
@@ -101,8 +109,14 @@ struct Context::Impl {
   Status end(Status status);
   /// The error of the first assertion that the call found false.
   Status checkAssertions();
+  Status checkCaptured();
+  Status refreshPrepared();
   /// Waits for what the stream was given, before work that is not in its order.
   Status settle();
+  /// Makes memory large enough: where it has to be another, calls that use it
+  /// end first. The error: "out of memory: WHAT BYTES bytes".
+  Status grow(Memory &memory, uint64_t bytes, const char *what,
+              Device::Place place = Device::Place::Device);
   /// Whether a copy of the call is between host and device.
   bool crosses() const;
   /// States that the device may have changed when it tells of an error;
@@ -120,8 +134,6 @@ struct Context::Impl {
   const Manifest &m;
   const Plan &plan;
   Device &device;
-  /// As the artifact's; their addresses stay.
-  std::vector<Program> programs;
   /// That of the current sizes.
   Program *program = nullptr;
   unsigned threads = 1;
@@ -132,14 +144,31 @@ struct Context::Impl {
            device.reaches(memory);
   }
 
+  /// What `isDirect` said of the addresses that a tensor lay at last: to ask
+  /// the driver takes as long as to bind, and callers take turns among few.
+  struct DirectMemory {
+    static constexpr size_t kMost = 4;
+    std::array<std::pair<const void *, bool>, kMost> known = {};
+    size_t next = 0;
+
+    bool get(const Impl &context, const void *memory) {
+      for (const auto &[address, isDirect] : known)
+        if (address == memory && memory)
+          return isDirect;
+      const bool isDirect = context.isDirect(memory);
+      known[next] = {memory, isDirect};
+      next = (next + 1) % kMost;
+      return isDirect;
+    }
+  };
+
   struct Input {
     const void *data = nullptr; ///< What the caller bound.
     bool bound = false;
     int64_t bytes = 0;
     const void *place = nullptr; ///< Where kernels find it.
     Memory own;                  ///< For a state with an initial value.
-    const void *asked = nullptr; ///< The memory that `direct` is about.
-    bool direct = false;         ///< Kernels can use it as it is.
+    DirectMemory direct;
     Memory read;          ///< Of the host: what the caller reads of `own`.
     bool staged = false;  ///< Its place is in stagedInputs.
     bool start = false;   ///< Copy the initial value to `own`.
@@ -154,6 +183,7 @@ struct Context::Impl {
     bool current = false;        ///< Holds the last call's value.
     Memory own;                  ///< Of the host, if unbound.
     const void *place = nullptr; ///< Where kernels write it.
+    DirectMemory direct;
   };
   struct Weight {
     /// What the caller bound, or the artifact's.
@@ -170,6 +200,8 @@ struct Context::Impl {
   /// artifact, which shares it, or the context's own where some weight is the
   /// caller's and may change.
   std::shared_ptr<const PreparedValues> prepared;
+  /// The values before, which a call that goes on may still read.
+  std::shared_ptr<const PreparedValues> retired;
   bool preparedIsOwn = false;
   /// Of the weights bound now; 0: they may change.
   uint64_t weightsVersion = 0;
@@ -182,7 +214,9 @@ struct Context::Impl {
   void noteWeight(uint32_t weight) {
     if (!preparesFrom(weight))
       return;
-    prepared.reset();
+    if (prepared)
+      retired = std::move(prepared);
+    prepared = nullptr;
     pointersChanged = true;
   }
   /// Extents and integers as bound, in the order of Plan::extents; of outputs
@@ -205,6 +239,12 @@ struct Context::Impl {
   std::vector<uint32_t> solvedBy;
   /// Whatever the program, in the same place.
   Memory arena, temporary;
+  /// Gives the arena of the caller, if there is one.
+  std::function<void *(uint64_t)> allocateArena;
+  uint8_t *callersArena = nullptr;
+  uint8_t *getArena() const {
+    return callersArena ? callersArena : arena.data();
+  }
   /// Inputs and outputs whose memory is not direct, one after the other.
   Memory stagedInputs, stagedOutputs;
   std::vector<Copy> copiesIn, copiesOut;
@@ -216,8 +256,14 @@ struct Context::Impl {
   };
   mutable std::vector<Extent> callerExtents;
   std::vector<Extent> weightExtents;
+  /// The context is part of a capture.
+  bool isCaptured = false;
   bool haveOverlap(size_t numWritten) const;
   bool meetsWeight(const Extent &extent) const;
+
+  /// As the artifact's; their addresses stay. They are destroyed first, and
+  /// wait for what still uses the memory above.
+  std::vector<Program> programs;
 };
 
 } // namespace luminal::runtime

@@ -254,13 +254,19 @@ Status Context::Impl::evaluateBuffers() {
       return Error("output '" + m.outputs[i].name + "': has " +
                    std::to_string(outputs[i].bytes) + " bytes, its buffer " +
                    std::to_string(p.ranges[p.m.outputs[i].buffer].bytes));
-  if (!arena.reserve(device, arenaBytes))
-    return Error("out of memory: the arena needs " +
-                 std::to_string(arenaBytes) + " bytes");
-  const bool grows = static_cast<uint64_t>(counterBytes) > p.counters.size();
-  if (grows && !p.counters.reserve(device, counterBytes))
-    return Error("out of memory: the counters need " +
-                 std::to_string(counterBytes) + " bytes");
+  const auto arenaNeeded = static_cast<uint64_t>(arenaBytes);
+  if (!allocateArena) {
+    LUMINAL_CHECK(grow(arena, arenaNeeded, "the arena needs"));
+  } else if (arenaNeeded > 0) {
+    callersArena = static_cast<uint8_t *>(allocateArena(arenaNeeded));
+    if (!callersArena)
+      return Error("out of memory: the arena needs " +
+                   std::to_string(arenaBytes) + " bytes");
+  }
+  const auto countersNeeded = static_cast<uint64_t>(counterBytes);
+  const bool grows = countersNeeded > p.counters.size();
+  if (grows)
+    LUMINAL_CHECK(grow(p.counters, countersNeeded, "the counters need"));
   p.countersClean &= !grows;
   return {};
 }
@@ -327,18 +333,11 @@ Status Context::Impl::placeInputs() {
   uint64_t total = 0;
   for (Input &input : inputs) {
     input.place = input.bound ? input.data : input.own.data();
-    // To ask the driver takes as long as to bind: once for an address.
-    if (input.bytes > 0 && input.place != input.asked) {
-      input.asked = input.place;
-      input.direct = isDirect(input.place);
-    }
-    input.staged = input.bytes > 0 && !input.direct;
+    input.staged = input.bytes > 0 && !input.direct.get(*this, input.place);
     if (input.staged)
       total += roundUp(static_cast<uint64_t>(input.bytes), kCopyAlignment);
   }
-  if (!stagedInputs.reserve(device, total))
-    return Error("out of memory: the inputs need " + std::to_string(total) +
-                 " bytes");
+  LUMINAL_CHECK(grow(stagedInputs, total, "the inputs need"));
   copiesIn.clear();
   uint8_t *next = stagedInputs.data();
   for (Input &input : inputs) {
@@ -372,14 +371,12 @@ Status Context::Impl::placeOutputs() {
       return Error("out of memory for '" + m.outputs[i].name + "'");
     output.place = output.bound ? output.data : output.own.data();
     // What an assertion found lies where the device writes and the host reads.
-    output.staged =
-        output.bytes > 0 && !isDirect(output.place) && !m.outputs[i].assertion;
+    output.staged = output.bytes > 0 && !m.outputs[i].assertion &&
+                    !output.direct.get(*this, output.place);
     if (output.staged)
       total += roundUp(static_cast<uint64_t>(output.bytes), kCopyAlignment);
   }
-  if (!stagedOutputs.reserve(device, total))
-    return Error("out of memory: the outputs need " + std::to_string(total) +
-                 " bytes");
+  LUMINAL_CHECK(grow(stagedOutputs, total, "the outputs need"));
   uint8_t *next = stagedOutputs.data();
   for (Output &output : outputs) {
     if (!output.staged)
@@ -399,30 +396,42 @@ Status Context::Impl::placeWeight(uint32_t weight) {
   return weights[weight].place ? Status() : weightMissing(m, m.weights[weight]);
 }
 
-/// Runs what runs when weights are bound; contexts that use the artifact's
-/// weights share what it makes.
-Status Context::Impl::prepareWeights() {
-  LUMINAL_CHECK(settle());
-  std::vector<const void *> found(weights.size(), nullptr);
-  bool areOfArtifact = true;
+Result<Context::Impl::PreparedWeights> Context::Impl::findPreparedWeights() {
+  PreparedWeights found;
+  found.places.assign(weights.size(), nullptr);
   for (uint32_t i = 0; i < weights.size(); ++i) {
     if (!m.prepare->weights[i].buffer)
       continue;
     if (program->m.weights[i].buffer)
       LUMINAL_CHECK(placeWeight(i));
-    found[i] = weights[i].place ? weights[i].place : weights[i].data;
-    if (!found[i])
+    found.places[i] = weights[i].place ? weights[i].place : weights[i].data;
+    if (!found.places[i])
       return weightMissing(m, m.weights[i]);
-    areOfArtifact &= weights[i].data == artifact->getWeight(i);
+    found.areOfArtifact &= weights[i].data == artifact->getWeight(i);
   }
-  preparedIsOwn = !areOfArtifact && weightsVersion == 0;
-  LUMINAL_TRY(made,
-              areOfArtifact ? artifact->getPrepared(found, threads)
-              : weightsVersion
-                  ? artifact->getPreparedOf(weightsVersion, found, threads)
-                  : prepareValues(artifact->getPrepare(), found, threads));
+  return found;
+}
+
+/// Runs what runs when weights are bound; contexts that use the artifact's
+/// weights share what it makes.
+Status Context::Impl::prepareWeights() {
+  LUMINAL_CHECK(settle());
+  LUMINAL_TRY(found, findPreparedWeights());
+  preparedIsOwn = !found.areOfArtifact && weightsVersion == 0;
+  LUMINAL_TRY(
+      made, found.areOfArtifact ? artifact->getPrepared(found.places, threads)
+            : weightsVersion
+                ? artifact->getPreparedOf(weightsVersion, found.places, threads)
+                : prepareValues(artifact->getPrepare(), found.places, threads));
   prepared = std::move(made);
+  retired.reset();
   return {};
+}
+
+/// Other contexts that share the values find the new ones too.
+Status Context::Impl::refreshPrepared() {
+  LUMINAL_TRY(found, findPreparedWeights());
+  return prepareAgain(artifact->getPrepare(), found.places, threads, *prepared);
 }
 
 Status Context::Impl::preparePointers() {
@@ -466,7 +475,7 @@ Status Context::Impl::preparePointers() {
       place = artifact->getConstants() + p.ranges[b].offset;
       break;
     case Kind::Arena:
-      place = arena.data() + p.ranges[b].offset;
+      place = getArena() + p.ranges[b].offset;
       break;
     case Kind::Counters:
       place = p.counters.data() + p.ranges[b].offset;
@@ -477,7 +486,7 @@ Status Context::Impl::preparePointers() {
     }
     // Any memory for buffers without elements.
     if (p.ranges[b].bytes == 0)
-      place = arena.data();
+      place = getArena();
     // Kernels write only where Manifest::verify allows it.
     p.pointers[b] = const_cast<uint8_t *>(static_cast<const uint8_t *>(place));
   }
@@ -538,8 +547,9 @@ Status Context::Impl::planCopies() {
     if (m.outputs[i].updates && isOldState(p.m.outputs[i]))
       tooLarge |= __builtin_add_overflow(
           needed, uint64_t(outputs[i].bytes + 63) / 64 * 64, &needed);
-  if (tooLarge || !temporary.reserve(device, needed))
+  if (tooLarge)
     return Error("out of memory for new values of states");
+  LUMINAL_CHECK(grow(temporary, needed, "new values of states need"));
   uint8_t *next = temporary.data();
   for (uint32_t i = 0; i < m.outputs.size(); ++i)
     if (m.outputs[i].updates && isOldState(p.m.outputs[i])) {

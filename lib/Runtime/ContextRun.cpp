@@ -47,19 +47,57 @@ private:
 };
 
 Status Context::run(StepListener *listener) {
+  if (impl->isCaptured)
+    return Error("the context is part of a capture");
   LUMINAL_CHECK(impl->getReady());
   return impl->end(impl->call(listener));
 }
 
 Status Context::setStream(std::optional<CallerStream> stream) {
+  if (stream) {
+    LUMINAL_TRY(isCapturing, impl->device.isCapturing(*stream));
+    if (isCapturing)
+      return Error("the stream is captured into a graph, which this call "
+                   "cannot be part of");
+  }
   for (Impl::Program &program : impl->programs)
     LUMINAL_CHECK(program.launches->setStream(stream));
   impl->onCallersStream = stream.has_value();
   return {};
 }
 
+Status Context::capture(CallerStream stream) {
+  if (impl->isCaptured || impl->onCallersStream)
+    return Error("a context that is captured makes no other calls");
+  LUMINAL_CHECK(impl->getReady());
+  if (impl->crosses())
+    return Error("a tensor of the call lies in memory of the host: what is "
+                 "captured uses memory of the device alone");
+  impl->isCaptured = true;
+  // No launch has found them false.
+  for (uint32_t i : impl->assertions)
+    *impl->outputs[i].own.data() = 1;
+  return impl->program->launches->capture(stream, impl->copiesIn,
+                                          impl->copiesOut);
+}
+
+/// What launches of the capture have found; it is told once.
+Status Context::Impl::checkCaptured() {
+  LUMINAL_CHECK(program->launches->checkDeferred());
+  Status status = checkAssertions();
+  for (uint32_t i : assertions)
+    *outputs[i].own.data() = 1;
+  return status;
+}
+
+Status Context::refreshPrepared() {
+  return impl->prepared ? impl->refreshPrepared() : Status();
+}
+
 Status Context::synchronize() {
   impl->assertionFailed = false;
+  if (impl->isCaptured)
+    return impl->checkCaptured();
   return impl->inFlight ? impl->end(impl->settle()) : Status();
 }
 
@@ -72,6 +110,18 @@ Status Context::Impl::checkAssertions() {
       return Error(*m.outputs[i].assertion);
     }
   return {};
+}
+
+Status Context::Impl::grow(Memory &memory, uint64_t bytes, const char *what,
+                           Device::Place place) {
+  if (memory.data() && bytes <= memory.size())
+    return {};
+  if (inFlight)
+    LUMINAL_CHECK(settle());
+  if (memory.reserve(device, bytes, place))
+    return {};
+  return Error("out of memory: " + std::string(what) + " " +
+               std::to_string(bytes) + " bytes");
 }
 
 Status Context::Impl::settle() {

@@ -19,6 +19,17 @@ Status LaunchPlan::setStream(std::optional<CallerStream> stream) {
 
 Status LaunchPlan::defer() { return finish(); }
 
+Status LaunchPlan::capture(CallerStream, std::span<const Copy>,
+                           std::span<const Copy>) {
+  return Error("calls on this device cannot be captured");
+}
+
+Result<bool> Device::isCapturing(CallerStream) { return false; }
+
+Status Device::keepWithCapture(CallerStream, std::shared_ptr<const void>) {
+  return Error("calls on this device cannot be captured");
+}
+
 Status Device::checkLibrary(std::string_view library) {
   return Error("this device has no library '" + std::string(library) + "'");
 }

@@ -42,7 +42,19 @@ runtime::prepareValues(std::shared_ptr<const Artifact> prepare,
   if (counter)
     *counter += values->memory.size();
   values->counter = std::move(counter);
+  uint8_t *next = values->memory.data();
+  for (const OutputSpec &output : m.outputs) {
+    values->places.push_back(next);
+    next += roundUp(*constantBytes(output), kCopyAlignment);
+  }
+  LUMINAL_CHECK(prepareAgain(std::move(prepare), weights, threads, *values));
+  return std::shared_ptr<const PreparedValues>(std::move(values));
+}
 
+Status runtime::prepareAgain(std::shared_ptr<const Artifact> prepare,
+                             std::span<const void *const> weights,
+                             unsigned threads, const PreparedValues &values) {
+  const Manifest &m = prepare->getManifest();
   // The context, and with it the copies of weights that only it needs, ends
   // with this call.
   LUMINAL_TRY(context, Context::create(prepare, {threads}));
@@ -50,14 +62,11 @@ runtime::prepareValues(std::shared_ptr<const Artifact> prepare,
     if (m.weights[i].buffer)
       LUMINAL_CHECK(context->bindWeight(i, weights[i], m.weights[i].dtype,
                                         getShape(m.weights[i])));
-  uint8_t *next = values->memory.data();
-  for (uint32_t i = 0; i < m.outputs.size(); ++i) {
-    values->places.push_back(next);
-    LUMINAL_CHECK(context->bindOutput(i, next, m.outputs[i].dtype,
+  for (uint32_t i = 0; i < m.outputs.size(); ++i)
+    LUMINAL_CHECK(context->bindOutput(i, const_cast<void *>(values.places[i]),
+                                      m.outputs[i].dtype,
                                       getShape(m.outputs[i])));
-    next += roundUp(*constantBytes(m.outputs[i]), kCopyAlignment);
-  }
   if (Status status = context->run(); !status)
     return status.takeError().within("while weights are prepared");
-  return std::shared_ptr<const PreparedValues>(std::move(values));
+  return {};
 }

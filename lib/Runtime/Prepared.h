@@ -39,6 +39,12 @@ prepareValues(std::shared_ptr<const Artifact> prepare,
               std::span<const void *const> weights, unsigned threads,
               std::shared_ptr<std::atomic<uint64_t>> counter = nullptr);
 
+/// Computes them again from what the weights hold now, in the same memory.
+/// Calls that read it should be done.
+Status prepareAgain(std::shared_ptr<const Artifact> prepare,
+                    std::span<const void *const> weights, unsigned threads,
+                    const PreparedValues &values);
+
 /// The error of a call that needs a weight which is nowhere.
 Error weightMissing(const Manifest &manifest, const WeightSpec &weight);
 

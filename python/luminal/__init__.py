@@ -25,17 +25,18 @@ if TYPE_CHECKING:
     from ._explain import explain
     from ._explore import explore
     from ._load import load
-    from ._prepared import invalidate
+    from ._prepared import invalidate, synchronize
     from .llm import LLM
 
 __version__ = "0.1.0"
 __all__ = ["ArgumentError", "ArtifactError", "CallError", "CompileError", "DTypeError", "DeviceError",
            "FailedAssertionError", "LLM", "LibraryError", "LuminalError", "LuminalWarning", "ShapeError", "TrainingError",
-           "UnsupportedOp", "UnsupportedOpError", "bench", "compile", "devices", "explain", "explore", "invalidate", "load"]
+           "UnsupportedOp", "UnsupportedOpError", "bench", "compile", "devices", "explain", "explore", "invalidate", "load",
+           "synchronize"]
 
 # torch imports this package while it is itself imported (TORCH_LOGS), so nothing here may import torch.
 _MODULES = {"bench": "_bench", "compile": "_compile", "explain": "_explain", "explore": "_explore", "invalidate": "_prepared",
-            "load": "_load", "LLM": "llm"}
+            "load": "_load", "LLM": "llm", "synchronize": "_prepared"}
 
 
 def __getattr__(name: str) -> Any:

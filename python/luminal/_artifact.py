@@ -9,6 +9,7 @@ import dataclasses
 import os
 import struct
 import threading
+import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -63,6 +64,13 @@ def describe(what: str, inputs: Iterable[Tensor], integers: Iterable[str], outpu
     return f"<{what}: ({', '.join(given)}) -> ({', '.join(map(str, outputs))})>"
 
 
+class Allocator(NamedTuple):
+    """Gives the memory between the steps of calls that are captured: functions of ``_capi.ALLOCATE`` and ``RELEASE``."""
+
+    allocate: Any
+    release: Any
+
+
 class _Arrays:
     """The arguments of a call in memory of one thread, so that a call allocates none."""
 
@@ -81,6 +89,9 @@ class _Arrays:
             ctypes.sizeof(_capi.CallRequest), 0, self.tensors, self.dtypes, len(self.tensors), self.extents,
             len(self.extents), self.output_extents, len(self.output_extents), self.outputs, len(self.outputs), 0)
         self.request.integers, self.request.num_integers = self.integers, len(self.integers)
+        if artifact.allocator is not None:
+            self.request.allocate = ctypes.cast(artifact.allocator.allocate, ctypes.c_void_p)
+            self.request.release = ctypes.cast(artifact.allocator.release, ctypes.c_void_p)
         self.address = ctypes.addressof(self.request)
         # What `extents`, `integers` and `output_extents` hold, and the request's threads, stream and version of weights.
         self.shapes: Shapes | None = None
@@ -109,12 +120,21 @@ class Shapes:
         self.strides = [row_major(shape) for shape in outputs]
 
 
+_alive: weakref.WeakSet[Artifact] = weakref.WeakSet()
+
+
+def alive() -> list[Artifact]:
+    """The artifacts that are loaded now."""
+    return list(_alive)
+
+
 class Artifact:
     """A loaded artifact. Any number of threads may call it at once."""
 
-    def __init__(self, handle: ctypes.c_void_p) -> None:
+    def __init__(self, handle: ctypes.c_void_p, allocator: Allocator | None = None) -> None:
         self._lib = _capi.library()
-        self._handle = handle
+        self._handle, self.allocator = handle, allocator
+        _alive.add(self)
         self.target: str = self._lib.luminal_target(handle).decode()
         """The kind of device that runs it: "cpu" or "cuda"."""
         self._is_device = self.target != "cpu"
@@ -130,11 +150,11 @@ class Artifact:
         self._known: dict[tuple[tuple[int, ...], tuple[int, ...]], Shapes] = {}
 
     @staticmethod
-    def from_bytes(data: bytes, device: int = 0) -> Artifact:
+    def from_bytes(data: bytes, device: int = 0, allocator: Allocator | None = None) -> Artifact:
         """Weights are in the artifact, or are bound by the caller. ``device``: which one of the artifact's kind."""
         handle, options = ctypes.c_void_p(), _capi.LoadOptions(ctypes.sizeof(_capi.LoadOptions), b"", device)
         _capi.check(_capi.library().luminal_load_bytes(data, len(data), ctypes.byref(options), ctypes.byref(handle)))
-        return Artifact(handle)
+        return Artifact(handle, allocator)
 
     @staticmethod
     def from_file(path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = None,
@@ -214,8 +234,12 @@ class Artifact:
             self._lib.luminal_profile_free(profile)
 
     def synchronize(self) -> None:
-        """Waits for calls on streams, and raises what they found."""
+        """Waits for calls on streams, and raises what they, and graphs that calls were captured into, found."""
         _capi.check(self._lib.luminal_artifact_synchronize(self._handle))
+
+    def refresh(self) -> None:
+        """Computes again, for graphs that calls were captured into, what is computed once from weights."""
+        _capi.check(self._lib.luminal_artifact_refresh(self._handle))
 
     def call(self, tensors: Iterable[int], outputs: Iterable[int], shapes: Shapes, threads: int,
              stream: int | None = None, version: int = 0) -> None:

@@ -61,7 +61,13 @@ class CallRequest(ctypes.Structure):
                 ("on_stream", ctypes.c_int32), ("read", ctypes.c_void_p), ("handle_offset", ctypes.c_size_t),
                 ("weights_version", ctypes.c_uint64), ("profile", ctypes.c_void_p),
                 ("tensor_reader", ctypes.c_void_p), ("integers", ctypes.POINTER(ctypes.c_int64)),
-                ("num_integers", ctypes.c_size_t)]
+                ("num_integers", ctypes.c_size_t), ("allocate", ctypes.c_void_p), ("release", ctypes.c_void_p),
+                ("allocator", ctypes.c_void_p)]
+
+
+# Functions of a request, which take `allocator` first.
+ALLOCATE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
 
 class TensorReader(ctypes.Structure):
@@ -100,6 +106,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "luminal_artifact_free": (None, [ctypes.c_void_p]),
     "luminal_artifact_reset": (ctypes.c_int32, [ctypes.c_void_p]),
     "luminal_artifact_synchronize": (ctypes.c_int32, [ctypes.c_void_p]),
+    "luminal_artifact_refresh": (ctypes.c_int32, [ctypes.c_void_p]),
     "luminal_target": (ctypes.c_char_p, [ctypes.c_void_p]),
     "luminal_count": (ctypes.c_size_t, [ctypes.c_void_p, ctypes.c_int32]),
     "luminal_info": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_int32, ctypes.c_size_t, ctypes.POINTER(TensorInfo)]),

@@ -6,12 +6,12 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
-from . import _errors, _ranges
-from ._artifact import Artifact
+from . import _capi, _errors, _ranges
+from ._artifact import Allocator, Artifact
 from ._options import Options
 from .devices import Device, Executable
 
@@ -47,6 +47,26 @@ class _CPU(_Own):
         pass
 
 
+@functools.cache
+def _allocator(place: torch.device) -> Allocator:
+    """Memory of torch's: of the pool of the capture, which other work of the capture then uses in turn."""
+    held: dict[int, torch.Tensor] = {}
+
+    def allocate(_: Any, size: int) -> int | None:
+        try:
+            memory = torch.empty(size, dtype=torch.uint8, device=place)
+        except torch.OutOfMemoryError:
+            return None
+        address = memory.data_ptr()
+        held[address] = memory
+        return address
+
+    def release(_: Any, address: int) -> None:
+        del held[address]
+
+    return Allocator(_capi.ALLOCATE(allocate), _capi.RELEASE(release))
+
+
 class _CUDA(_Own):
     type = target = "cuda"
 
@@ -62,7 +82,7 @@ class _CUDA(_Own):
         return torch.device("cuda", torch.cuda.current_device())
 
     def load(self, artifact: bytes, place: torch.device) -> Executable:
-        return Artifact.from_bytes(artifact, place.index)
+        return Artifact.from_bytes(artifact, place.index, _allocator(place))
 
     def stream(self, place: torch.device) -> Callable[[], int] | None:
         index, current = place.index, torch._C._cuda_getCurrentRawStream

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from . import _errors
-from ._artifact import Tensor
+from ._artifact import Tensor, alive
 
 _invalidated = 0
 _data_ptr, _is_inference = torch.Tensor.data_ptr, torch.Tensor.is_inference
@@ -25,12 +25,21 @@ def invalidate(model: torch.nn.Module | torch.Tensor | Callable[..., Any]) -> No
     """Tells of a write to weights of ``model`` that PyTorch does not see: ``p.data.add_(1)``, or by numpy.
 
     The next call computes anew what is computed once from weights; also of other models, which costs them one such
-    computation.
+    computation. For CUDA graphs that calls were captured into it is computed at once: none may be running.
     """
     global _invalidated
     if not isinstance(model, torch.Tensor) and not callable(model):
         raise _errors.ArgumentError(f"model is a {type(model).__name__}: expected a module or a tensor")
     _invalidated += 1
+    for artifact in alive():
+        artifact.refresh()
+
+
+def synchronize() -> None:
+    """Waits for all calls on GPUs, and raises what they, or replays of CUDA graphs that they were captured into, found: an
+    index out of range, or an assertion that does not hold."""
+    for artifact in alive():
+        artifact.synchronize()
 
 
 class Watch:

@@ -14,15 +14,12 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
-from . import _capi, _devices, _errors, _expressions, _objects, _prepared, _program, _strides, _versions
+from . import _capi, _devices, _errors, _expressions, _objects, _outputs, _prepared, _program, _strides, _versions
 from ._artifact import Artifact, Reader, Repeat, Shapes, Tensor
 from ._integers import check_integer, integers_of, shapes_of
 from .devices import Device, Executable
 
 DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in _capi.DTYPES}
-# Half of the time of torch.empty, where this version of torch has it.
-_empty_strided = getattr(torch._C._dynamo.guards, "_empty_strided_cpu", None) or (
-    lambda shape, strides, dtype: torch.empty_strided(shape, strides, dtype=dtype))
 _get_num_threads = torch.get_num_threads
 # A tuple holds its items behind its head.
 _TUPLE_HEAD = tuple.__basicsize__
@@ -102,13 +99,6 @@ def run_tensors(artifact: Executable, tensors: list[torch.Tensor], expected: Seq
         if index < len(tensors):
             _finish_write(tensors[index], strided.get(index), index in counted)
     return results
-
-
-def _allocator(device: torch.device) -> Callable[[Sequence[int], Sequence[int], torch.dtype], torch.Tensor]:
-    """Makes a tensor of a shape, with strides, of a dtype."""
-    if device.type == "cpu":
-        return _empty_strided
-    return lambda shape, strides, dtype: torch.empty_strided(shape, strides, dtype=dtype, device=device)
 
 
 def _reader(artifact: Executable, place: _devices.Place, is_guarded: bool) -> Reader | None:
@@ -276,7 +266,7 @@ class GraphRunner:
         return run
 
     def _size(self, shapes: Shapes) -> _Size:
-        outputs = [(_allocator(result.device), shape, strides, result.dtype)
+        outputs = [(_outputs.allocator(result.device), shape, strides, result.dtype)
                    for result, shape, strides in zip(self.results, shapes.outputs, shapes.strides)]
         artifact, reader, has_watch = self.artifact, self.reader, self.watch is not None
         on_stream = self.place.device.stream(self.place.at) is not None

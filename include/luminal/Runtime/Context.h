@@ -5,6 +5,7 @@
 #define LUMINAL_RUNTIME_CONTEXT_H
 
 #include "luminal/Runtime/Artifact.h"
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -127,9 +128,26 @@ public:
   /// waits only where it has a listener or copies between host and device: not
   /// where all bound memory is the device's. An index out of range that is
   /// found later is an error of a later call or of `synchronize`. The stream
-  /// may not be captured meanwhile.
+  /// may not be captured: that is what `capture` is for.
   Status setStream(std::optional<CallerStream> stream);
-  /// Waits for calls on a stream of the caller's.
+  /// Adds a call to what a stream of the caller's is captured into
+  /// (Device::isCapturing), as that stream's next work: nothing is run before
+  /// the caller launches the graph, and each launch is one call, with the same
+  /// sizes, on the same memory. All bound memory must be the device's. The
+  /// context makes no other calls, and must live for as long as the graph can
+  /// be launched (Device::keepWithCapture). What launches find wrong is an
+  /// error of `synchronize`.
+  Status capture(CallerStream stream);
+  /// The caller gives the memory for what lies between steps, in place of the
+  /// context's own arena: of the device, aligned to kCopyAlignment, valid for
+  /// as long as calls use it; null if there is none. `prepare` calls it where
+  /// sizes are new.
+  void setArenaAllocator(std::function<void *(uint64_t bytes)> allocate);
+  /// Computes again what was prepared from weights, in the same memory, so that
+  /// launches of a capture find it. The weights are read where they lay.
+  Status refreshPrepared();
+  /// Waits for calls on a stream of the caller's; of a context that was
+  /// captured, tells what the launches that are done have found.
   Status synchronize();
   /// Whether the last error of `run` or `synchronize` was that of an assertion:
   /// the call was done, and what it wrote to states stays.

@@ -106,8 +106,15 @@ public:
   /// Ends a call in place of `finish`, without a wait: no copy of it crossed
   /// between host and device, and its stream is the caller's.
   virtual Status defer();
-  /// An index out of range that calls which were ended so have found by now.
+  /// An index out of range that calls which were ended so, or replays of a
+  /// capture, have found by now.
   virtual Status checkDeferred() { return {}; }
+  /// Adds the copies and all steps, for the present sizes and memory, to the
+  /// graph that a stream of the caller's is captured into, as the stream's next
+  /// work. The plan and all memory must stay as they are for as long as that
+  /// graph is launched.
+  virtual Status capture(CallerStream stream, std::span<const Copy> before,
+                         std::span<const Copy> after);
   /// Nanoseconds of one launch of all steps, by the device's clock: the mean of
   /// `repeats` launches, one after the other.
   virtual Result<double> time(unsigned repeats) = 0;
@@ -150,6 +157,14 @@ public:
   virtual void release(void *memory, Place place) = 0;
   /// Copies at once, between any two places of the kind.
   virtual Status copy(const Copy &copy) = 0;
+
+  /// Whether what a stream of the caller's is given is recorded in a graph and
+  /// not done (CUDA: stream capture). An error where the recording has failed.
+  virtual Result<bool> isCapturing(CallerStream stream);
+  /// Keeps an object for as long as the graph that the stream is captured into
+  /// can be launched. It is released by a later use of the device.
+  virtual Status keepWithCapture(CallerStream stream,
+                                 std::shared_ptr<const void> owned);
 
   /// A plan for the steps of `manifest`, which lives as long, with the kernel
   /// or the user's function of each. A call uses at most `threads` threads of

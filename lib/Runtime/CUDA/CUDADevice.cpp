@@ -175,6 +175,20 @@ CUDADevice::loadCustom(const std::string &member, const ReadMember &read) {
   return std::unique_ptr<Module>(std::move(module));
 }
 
+Status CUDADevice::allowShared(FunctionHandle function, unsigned bytes) {
+  std::lock_guard<std::mutex> lock(sharedMutex);
+  int allowed = 0;
+  int code =
+      driver.funcGetAttribute(&allowed, kFunctionMaxDynamicShared, function);
+  const auto wanted = static_cast<int>(bytes);
+  if (code == kSuccess && allowed < wanted)
+    code = driver.funcSetAttribute(function, kFunctionMaxDynamicShared, wanted);
+  return code == kSuccess ? Status()
+                          : driver.error("needs " + std::to_string(bytes) +
+                                             " bytes of shared memory",
+                                         code);
+}
+
 //===----------------------------------------------------------------------===//
 // Libraries
 //===----------------------------------------------------------------------===//
@@ -242,9 +256,9 @@ void *CUDADevice::allocate(uint64_t &bytes, Place place) {
 }
 
 void CUDADevice::release(void *memory, Place place) {
+  // Whoever owns it has waited for the calls that use it: to wait for the whole
+  // context would end the captures of other streams.
   Current current(*this);
-  // Calls on streams of callers may still use it.
-  driver.ctxSynchronize();
   if (place == Place::Host)
     driver.memFreeHost(memory);
   else
@@ -262,6 +276,91 @@ int CUDADevice::start(const Copy &copy, StreamHandle on) const {
                                copy.bytes, on);
   }
   return kInvalidValue;
+}
+
+//===----------------------------------------------------------------------===//
+// Captures of the caller's
+//===----------------------------------------------------------------------===//
+
+/// An object that a graph owns.
+class CUDADevice::Kept {
+public:
+  explicit Kept(std::shared_ptr<const void> owned) : owned(std::move(owned)) {}
+
+  /// What the driver calls when the graph is gone, on a thread of its own.
+  static void retire(void *kept) {
+    Gone &gone = getGone();
+    std::lock_guard<std::mutex> lock(gone.mutex);
+    gone.all.emplace_back(static_cast<Kept *>(kept));
+    gone.isAny.store(true, std::memory_order_release);
+  }
+  /// Destroys those whose graphs are gone.
+  static void destroyRetired() {
+    Gone &gone = getGone();
+    if (!gone.isAny.load(std::memory_order_acquire))
+      return;
+    std::vector<std::unique_ptr<Kept>> found;
+    std::lock_guard<std::mutex> lock(gone.mutex);
+    found.swap(gone.all);
+    gone.isAny.store(false, std::memory_order_release);
+  }
+
+private:
+  struct Gone {
+    std::mutex mutex;
+    std::vector<std::unique_ptr<Kept>> all;
+    std::atomic<bool> isAny = false;
+  };
+  /// Never destroyed: graphs may end after the process began to.
+  static Gone &getGone() {
+    static Gone *gone = new Gone;
+    return *gone;
+  }
+
+  std::shared_ptr<const void> owned;
+};
+
+Result<bool> CUDADevice::isCapturing(CallerStream caller) {
+  auto *of = static_cast<StreamHandle>(caller);
+  int state = kCaptureNone;
+  if (of && of != kLegacyStream) {
+    Current current(*this);
+    LUMINAL_CHECK(driver.check(driver.streamIsCapturing(of, &state),
+                               "the stream cannot be used"));
+  }
+  if (state == kCaptureInvalidated)
+    return Error("the capture of the stream has failed before this call");
+  if (state == kCaptureNone)
+    Kept::destroyRetired();
+  return state == kCaptureActive;
+}
+
+Status CUDADevice::keepWithCapture(CallerStream caller,
+                                   std::shared_ptr<const void> owned) {
+  Current current(*this);
+  const char *what = "the capture of the stream cannot be used";
+  int state = kCaptureNone;
+  unsigned long long id = 0;
+  GraphHandle graph = nullptr;
+  const NodeHandle *dependences = nullptr;
+  size_t count = 0;
+  LUMINAL_CHECK(driver.check(
+      driver.streamGetCaptureInfo(static_cast<StreamHandle>(caller), &state,
+                                  &id, &graph, &dependences, &count),
+      what));
+  if (state != kCaptureActive)
+    return Error("the stream is not captured");
+  auto kept = std::make_unique<Kept>(std::move(owned));
+  UserObjectHandle object = nullptr;
+  LUMINAL_CHECK(
+      driver.check(driver.userObjectCreate(&object, kept.get(), Kept::retire, 1,
+                                           kNoDestructorSync),
+                   what));
+  kept.release();
+  int code = driver.graphRetainUserObject(graph, object, 1, kMoveUserObject);
+  if (code != kSuccess)
+    driver.userObjectRelease(object, 1);
+  return driver.check(code, what);
 }
 
 Status CUDADevice::copy(const Copy &copy) {

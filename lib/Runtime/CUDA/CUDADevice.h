@@ -7,7 +7,9 @@
 #include "CublasLtTypes.h"
 #include "Driver.h"
 #include "luminal/Runtime/Device.h"
+#include <atomic>
 #include <mutex>
+#include <vector>
 
 namespace luminal::runtime::cuda {
 
@@ -31,30 +33,41 @@ public:
   void *allocate(uint64_t &bytes, Place place) override;
   void release(void *memory, Place place) override;
   Status copy(const Copy &copy) override;
+  Result<bool> isCapturing(CallerStream stream) override;
+  Status keepWithCapture(CallerStream stream,
+                         std::shared_ptr<const void> owned) override;
   Result<std::unique_ptr<LaunchPlan>>
   createPlan(const Manifest &manifest, std::span<const KernelHandle> kernels,
              unsigned threads) override;
 
-  /// Makes the device's context the current one of this thread.
+  /// Makes the device's context the current one of this thread, which may then
+  /// allocate and wait while a stream of this thread or another is captured.
   class Current {
   public:
     explicit Current(const CUDADevice &device) : driver(device.driver) {
       driver.ctxPushCurrent(device.context);
+      driver.threadExchangeCaptureMode(&captureMode);
     }
     Current(const Current &) = delete;
     ~Current() {
+      driver.threadExchangeCaptureMode(&captureMode);
       ContextHandle last;
       driver.ctxPopCurrent(&last);
     }
 
   private:
     const Driver &driver;
+    /// Relaxed, then that of the thread.
+    int captureMode = kCaptureRelaxed;
   };
 
   const Driver &getDriver() const { return driver; }
   unsigned getMultiprocessors() const { return multiprocessors; }
   /// Bytes of dynamic shared memory that a block may ask for.
   unsigned getMostShared() const { return mostShared; }
+  /// Lets a block of the function have so many bytes of dynamic shared memory;
+  /// what it may have is never lowered, since other plans use it too.
+  Status allowShared(FunctionHandle function, unsigned bytes);
   /// Whether the memory is of the host and pinned, so that the device reads and
   /// writes it while the host goes on.
   bool isPinned(const void *memory) const;
@@ -82,8 +95,11 @@ private:
   /// For copies outside calls.
   StreamHandle stream = nullptr;
   std::mutex streamMutex;
+  /// What was kept with graphs that are gone. Their destruction calls no
+  /// function of the driver: the next use of the device does.
+  class Kept;
   lt::Handle cublasLt = nullptr;
-  std::mutex cublasLtMutex;
+  std::mutex cublasLtMutex, sharedMutex;
   std::string name;
   unsigned major = 0, minor = 0, multiprocessors = 1, mostShared = 48 << 10;
   uint64_t memoryBytes = 0;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 using namespace luminal;
 using namespace luminal::runtime;
@@ -15,6 +16,11 @@ using namespace luminal::runtime::cuda;
 /// A plan keeps so many graphs, for sizes and memory that libraries were called
 /// with.
 static constexpr size_t kMostGraphs = 16;
+/// The tables of a kernel that is launched without a graph.
+static constexpr size_t kMostTables = 16;
+/// So many calls with new tables may be on their way; their memory is allocated
+/// for a few at a time.
+static constexpr size_t kMostUploads = 1024, kUploadsOfBlock = 16;
 
 //===----------------------------------------------------------------------===//
 // Construction
@@ -47,23 +53,12 @@ Status CUDALaunchPlan::initialize(std::span<const KernelHandle> kernels) {
   for (EventHandle &event : events)
     LUMINAL_CHECK(createEvent(event, 0));
   LUMINAL_CHECK(createEvent(deferred, kEventWithoutTime));
-  for (Upload &upload : uploads)
-    LUMINAL_CHECK(createEvent(upload.done, kEventWithoutTime));
   steps.resize(manifest.steps.size());
-  size_t words = manifest.symbols.size();
-  for (const StepSpec &spec : manifest.steps)
-    words += spec.buffers.size();
-  if (!tables.reserve(device, words * 8) ||
-      !tablesOnHost.reserve(device, kUploads * words * 8,
-                            Device::Place::Host) ||
-      !status.reserve(device, steps.size() * sizeof(int32_t),
+  if (!status.reserve(device, steps.size() * sizeof(int32_t),
                       Device::Place::Host))
     return Error("out of memory for the tables of the kernels");
   std::memset(status.data(), 0, steps.size() * sizeof(int32_t));
-  for (unsigned i = 0; i < kUploads; ++i)
-    uploads[i].host = tablesOnHost.data() + i * words * 8;
 
-  DevicePointer next = toDevice(tables.data()) + 8 * manifest.symbols.size();
   size_t firstBuffer = 0;
   for (size_t i = 0; i < steps.size(); ++i) {
     Step &step = steps[i];
@@ -73,7 +68,6 @@ Status CUDALaunchPlan::initialize(std::span<const KernelHandle> kernels) {
     LUMINAL_TRY(library, LibraryStep::create(device, spec, kernels[i]));
     if (library) {
       step.library = std::move(library);
-      next += 8 * spec.buffers.size();
       continue;
     }
     const auto &launch = std::get<CUDALaunch>(spec.launch);
@@ -84,15 +78,38 @@ Status CUDALaunchPlan::initialize(std::span<const KernelHandle> kernels) {
                    std::to_string(launch.block) + " threads");
     step.block = static_cast<unsigned>(launch.block);
     step.active = !launch.work.isConstant(0);
-    step.symbols = toDevice(tables.data());
-    step.buffers = next;
     step.status = reinterpret_cast<int32_t *>(status.data()) + i;
     step.parameters[0] = &step.buffers;
     step.parameters[1] = &step.symbols;
     step.parameters[2] = &step.status;
-    next += 8 * spec.buffers.size();
   }
+  tableWords = manifest.symbols.size() + firstBuffer;
+  return initializeTables();
+}
+
+Status CUDALaunchPlan::initializeTables() {
+  std::vector<uint32_t> active;
+  for (uint32_t i = 0; i < steps.size(); ++i)
+    if (steps[i].active)
+      active.push_back(i);
+  if (active.size() == 1 && !steps[active.front()].library)
+    onlyKernel = active.front();
+  const size_t count = onlyKernel ? kMostTables : 1;
+  if (!tables.reserve(device, count * tableWords * 8))
+    return Error("out of memory for the tables of the kernels");
+  for (size_t i = 0; i < count; ++i)
+    contents.push_back({i, {}});
+  useTables(0);
   return {};
+}
+
+void CUDALaunchPlan::useTables(size_t which) {
+  usedTable = which;
+  const DevicePointer first = toDevice(tables.data()) + which * tableWords * 8;
+  for (Step &step : steps) {
+    step.symbols = first;
+    step.buffers = first + 8 * (manifest.symbols.size() + step.firstBuffer);
+  }
 }
 
 CUDALaunchPlan::~CUDALaunchPlan() {
@@ -124,8 +141,10 @@ std::string CUDALaunchPlan::describe(uint32_t step) const {
 }
 
 uint64_t CUDALaunchPlan::getMemoryBytes() const {
-  return tables.size() + tablesOnHost.size() + status.size() +
-         staging.getMemoryBytes();
+  uint64_t bytes = tables.size() + status.size() + staging.getMemoryBytes();
+  for (const Memory &block : uploadBlocks)
+    bytes += block.size();
+  return bytes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -166,33 +185,75 @@ Status CUDALaunchPlan::setBuffers(std::span<void *const> newBuffers) {
   return {};
 }
 
-/// The tables are symbols, then the buffers of all steps.
+/// Memory for the contents of a table, whose last copy is done.
+Result<CUDALaunchPlan::Upload> CUDALaunchPlan::takeUpload() {
+  bool isFree = !uploads.empty() && !uploads.front().isPending;
+  if (!uploads.empty() && !isFree) {
+    // They are done in order.
+    int code = driver.eventQuery(uploads.front().done);
+    if (code == kNotReady && uploads.size() >= kMostUploads)
+      code = driver.eventSynchronize(uploads.front().done);
+    if (code != kNotReady)
+      LUMINAL_CHECK(driver.check(code, "a call failed"));
+    isFree = code == kSuccess;
+  }
+  if (!isFree) {
+    Memory &block = uploadBlocks.emplace_back();
+    if (!block.reserve(device, kUploadsOfBlock * tableWords * 8,
+                       Device::Place::Host)) {
+      uploadBlocks.pop_back();
+      return Error("out of memory for the tables of the kernels");
+    }
+    for (size_t i = 0; i < kUploadsOfBlock; ++i) {
+      uploads.push_front({block.data() + i * tableWords * 8});
+      LUMINAL_CHECK(driver.check(
+          driver.eventCreate(&uploads.front().done, kEventWithoutTime),
+          "an event cannot be made"));
+    }
+  }
+  Upload taken = uploads.front();
+  uploads.pop_front();
+  taken.isPending = false;
+  return taken;
+}
+
 Status CUDALaunchPlan::uploadTables() {
-  if (!tablesChanged)
+  if (!tablesChanged || tableWords == 0)
     return {};
-  Upload &upload = uploads[nextUpload];
-  if (upload.isPending)
-    LUMINAL_CHECK(
-        driver.check(driver.eventSynchronize(upload.done), "a call failed"));
-  upload.isPending = false;
-  const uint64_t symbolBytes = symbols.size() * 8,
-                 bufferBytes = buffers.size() * 8;
-  if (symbolBytes)
-    std::memcpy(upload.host, symbols.data(), symbolBytes);
-  if (bufferBytes)
-    std::memcpy(upload.host + symbolBytes, buffers.data(), bufferBytes);
+  wanted.clear();
+  for (int64_t symbol : symbols)
+    wanted.push_back(static_cast<uint64_t>(symbol));
+  for (const void *buffer : buffers)
+    wanted.push_back(toDevice(buffer));
+  auto found =
+      std::find_if(contents.begin(), contents.end(),
+                   [&](const Table &table) { return table.words == wanted; });
+  const bool isKnown = found != contents.end();
+  // Else that which was used the longest time ago: what reads it comes before
+  // the copy.
+  contents.splice(contents.begin(), contents,
+                  isKnown ? found : std::prev(contents.end()));
+  Table &table = contents.front();
+  if (usedTable != table.number)
+    useTables(table.number);
   tablesChanged = false;
-  if (symbolBytes + bufferBytes == 0)
+  if (isKnown)
     return {};
-  nextUpload = (nextUpload + 1) % kUploads;
+  table.words.clear();
+  LUMINAL_TRY(upload, takeUpload());
+  const size_t bytes = tableWords * 8;
+  std::memcpy(upload.host, wanted.data(), bytes);
   inFlight = true;
-  int code = device.start(
-      {upload.host, tables.data(), symbolBytes + bufferBytes, Copy::Kind::In},
-      stream);
+  int code = device.start({upload.host, tables.data() + table.number * bytes,
+                           bytes, Copy::Kind::In},
+                          stream);
   // On the plan's own stream the call's end is waited for.
   upload.isPending = stream != ownStream;
   if (code == kSuccess && upload.isPending)
     code = driver.eventRecord(upload.done, stream);
+  uploads.push_back(upload);
+  if (code == kSuccess)
+    table.words.swap(wanted);
   return driver.check(code, "the tables of the kernels cannot be copied");
 }
 
@@ -200,19 +261,12 @@ Status CUDALaunchPlan::setStream(std::optional<CallerStream> caller) {
   auto *chosen = caller ? static_cast<StreamHandle>(*caller) : ownStream;
   if (!caller && stream == chosen && !isDeferred)
     return {};
-  CUDADevice::Current current(device);
-  if (caller) {
-    int state = 0;
-    LUMINAL_CHECK(driver.check(driver.streamIsCapturing(chosen, &state),
-                               "the stream cannot be used"));
-    if (state != 0)
-      return Error("the stream is captured into a graph, which a call cannot "
-                   "be part of");
-  }
   // What goes on uses the memory that the next call uses.
-  if (isDeferred && stream != chosen)
+  if (isDeferred && stream != chosen) {
+    CUDADevice::Current current(device);
     LUMINAL_CHECK(driver.check(driver.streamWaitEvent(chosen, deferred, 0),
                                "the stream cannot be used"));
+  }
   stream = chosen;
   return {};
 }
@@ -252,17 +306,14 @@ void CUDALaunchPlan::drop(Graph &graph) {
 }
 
 Status CUDALaunchPlan::allowShared(uint32_t index) {
-  const Step &step = steps[index];
+  Step &step = steps[index];
   // What a block may have without asking counts what the kernel has besides.
-  if (step.shared == 0)
+  if (step.shared <= step.allowedShared)
     return {};
-  int code = driver.funcSetAttribute(step.function, kFunctionMaxDynamicShared,
-                                     static_cast<int>(step.shared));
-  return code == kSuccess ? Status()
-                          : driver.error(describe(index) + ": needs " +
-                                             std::to_string(step.shared) +
-                                             " bytes of shared memory",
-                                         code);
+  if (Status allowed = device.allowShared(step.function, step.shared); !allowed)
+    return allowed.takeError().within(describe(index));
+  step.allowedShared = step.shared;
+  return {};
 }
 
 unsigned CUDALaunchPlan::getGraphGrid(const Step &step,
@@ -362,16 +413,21 @@ Status CUDALaunchPlan::addNode(uint32_t index, GraphHandle graph,
                             code);
 }
 
-Status CUDALaunchPlan::build(Graph &made) {
-  ++captures;
-  LUMINAL_CHECK(driver.check(driver.graphCreate(&made.graph, 0),
-                             "a graph cannot be made"));
+Status CUDALaunchPlan::addNodes(GraphHandle graph,
+                                std::span<const NodeHandle> roots,
+                                std::vector<NodeHandle> &ends) {
   // Kernels find out for themselves whether they have work.
   std::vector<bool> active;
   for (const Step &step : steps)
     active.push_back(step.active && (!step.library || step.work > 0));
   std::vector<std::vector<uint32_t>> edges = planDependences(manifest, active);
   std::vector<NodeHandle> nodes(steps.size()), before;
+  std::vector<bool> isEnd = active;
+  int rootType = -1;
+  if (roots.size() == 1)
+    LUMINAL_CHECK(
+        driver.check(driver.graphNodeGetType(roots.front(), &rootType),
+                     "what the stream is captured into cannot be read"));
   const auto &features = manifest.target.features;
   const bool waits = driver.graphAddDependencies &&
                      std::find(features.begin(), features.end(),
@@ -380,20 +436,39 @@ Status CUDALaunchPlan::build(Graph &made) {
     if (!active[i])
       continue;
     before.clear();
-    for (uint32_t earlier : edges[i])
+    for (uint32_t earlier : edges[i]) {
       before.push_back(nodes[earlier]);
+      isEnd[earlier] = false;
+    }
+    const bool isRoot = before.empty();
+    if (isRoot)
+      before.assign(roots.begin(), roots.end());
     // A kernel that waits for one other may start before that ends.
-    const bool early = waits && before.size() == 1 && !steps[i].library &&
-                       !steps[edges[i].front()].library;
+    const bool early =
+        waits && before.size() == 1 && !steps[i].library &&
+        (isRoot ? rootType == kKernelNode : !steps[edges[i].front()].library);
     std::span<const NodeHandle> full(before);
-    LUMINAL_CHECK(
-        addNode(i, made.graph, early ? full.first(0) : full, &nodes[i]));
+    LUMINAL_CHECK(addNode(i, graph, early ? full.first(0) : full, &nodes[i]));
     if (early)
       LUMINAL_CHECK(driver.check(
-          driver.graphAddDependencies(made.graph, before.data(), &nodes[i],
+          driver.graphAddDependencies(graph, before.data(), &nodes[i],
                                       &kProgrammaticEdge, 1),
           "a graph cannot be made"));
   }
+  for (uint32_t i = 0; i < steps.size(); ++i)
+    if (isEnd[i])
+      ends.push_back(nodes[i]);
+  if (ends.empty())
+    ends.assign(roots.begin(), roots.end());
+  return {};
+}
+
+Status CUDALaunchPlan::build(Graph &made) {
+  ++captures;
+  LUMINAL_CHECK(driver.check(driver.graphCreate(&made.graph, 0),
+                             "a graph cannot be made"));
+  std::vector<NodeHandle> ends;
+  LUMINAL_CHECK(addNodes(made.graph, {}, ends));
   return driver.check(driver.graphInstantiate(&made.exec, made.graph, 0),
                       "a graph cannot be made");
 }
@@ -440,12 +515,71 @@ Status CUDALaunchPlan::launch(StepObserver *observer) {
   LUMINAL_CHECK(uploadTables());
   if (observer)
     return launchStepByStep(*observer);
+  LUMINAL_CHECK(makeReady());
+  return start();
+}
+
+Status CUDALaunchPlan::makeReady() {
+  return onlyKernel      ? allowShared(*onlyKernel)
+         : steps.empty() ? Status()
+                         : buildGraph();
+}
+
+Status CUDALaunchPlan::start() {
   if (steps.empty())
     return {};
-  LUMINAL_CHECK(buildGraph());
   inFlight = true;
-  return driver.check(driver.graphLaunch(graphs.front().exec, stream),
-                      "a graph cannot be launched");
+  if (!onlyKernel)
+    return driver.check(driver.graphLaunch(graphs.front().exec, stream),
+                        "a graph cannot be launched");
+  Step &step = steps[*onlyKernel];
+  if (step.work == 0)
+    return {};
+  const int code =
+      driver.launchKernel(step.function, step.grid, 1, 1, step.block, 1, 1,
+                          step.shared, stream, step.parameters, nullptr);
+  return code == kSuccess ? Status()
+                          : driver.error(describe(*onlyKernel), code);
+}
+
+/// The tables are this capture's own, for all of its replays: they are written
+/// at once, on the plan's stream.
+Status CUDALaunchPlan::capture(CallerStream caller,
+                               std::span<const Copy> before,
+                               std::span<const Copy> after) {
+  CUDADevice::Current current(device);
+  auto *into = static_cast<StreamHandle>(caller);
+  LUMINAL_CHECK(uploadTables());
+  LUMINAL_CHECK(wait("a call failed"));
+  auto copyAll = [&](std::span<const Copy> copies) {
+    int code = kSuccess;
+    for (const Copy &copy : copies)
+      if (code == kSuccess)
+        code = device.start(copy, into);
+    return driver.check(code, "a copy cannot be captured");
+  };
+  LUMINAL_CHECK(copyAll(before));
+  const char *what = "the capture of the stream cannot be used";
+  int state = kCaptureNone;
+  unsigned long long id = 0;
+  GraphHandle graph = nullptr;
+  const NodeHandle *dependences = nullptr;
+  size_t count = 0;
+  LUMINAL_CHECK(
+      driver.check(driver.streamGetCaptureInfo(into, &state, &id, &graph,
+                                               &dependences, &count),
+                   what));
+  if (state != kCaptureActive)
+    return Error("the stream is not captured");
+  // The driver's array changes with the stream.
+  const std::vector<NodeHandle> roots(dependences, dependences + count);
+  std::vector<NodeHandle> ends;
+  LUMINAL_CHECK(addNodes(graph, roots, ends));
+  LUMINAL_CHECK(
+      driver.check(driver.streamUpdateCaptureDependencies(
+                       into, ends.data(), ends.size(), kSetCaptureDependencies),
+                   what));
+  return copyAll(after);
 }
 
 Status CUDALaunchPlan::launchStepByStep(StepObserver &observer) {
@@ -506,10 +640,10 @@ Result<double> CUDALaunchPlan::time(unsigned repeats) {
   LUMINAL_CHECK(uploadTables());
   if (steps.empty() || repeats == 0)
     return 0.0;
-  LUMINAL_CHECK(buildGraph());
+  LUMINAL_CHECK(makeReady());
   int code = driver.eventRecord(events[0], stream);
   for (unsigned i = 0; i < repeats && code == kSuccess; ++i)
-    code = driver.graphLaunch(graphs.front().exec, stream);
+    LUMINAL_CHECK(start());
   if (code == kSuccess)
     code = driver.eventRecord(events[1], stream);
   LUMINAL_CHECK(driver.check(code, "a graph cannot be launched"));

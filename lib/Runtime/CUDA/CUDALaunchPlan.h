@@ -8,7 +8,11 @@
 // memory changed, so that one graph serves all sizes; and words of pinned host
 // memory, written by kernels only where something is wrong. A call on a stream
 // of the caller's may go on while the next is made ready: the pinned memory is
-// a ring, whose parts are used again when their copies are done.
+// a queue, whose parts are used again when their copies are done.
+//
+// One kernel is launched without a graph. Which tables it reads is a parameter
+// of the launch: there are several, so that a caller whose memory takes turns
+// among a few addresses copies nothing.
 //
 // What a library starts holds sizes and addresses. It is captured into the same
 // graph, of which there is then one for each combination of them, the last few
@@ -22,6 +26,7 @@
 #include "CUDADevice.h"
 #include "LibraryStep.h"
 #include "Staging.h"
+#include <deque>
 #include <list>
 
 namespace luminal::runtime::cuda {
@@ -42,6 +47,8 @@ public:
   Status setStream(std::optional<CallerStream> caller) override;
   Status defer() override;
   Status checkDeferred() override { return checkStatus(); }
+  Status capture(CallerStream stream, std::span<const Copy> before,
+                 std::span<const Copy> after) override;
   Result<double> time(unsigned repeats) override;
   uint64_t getMemoryBytes() const override;
   uint64_t getNumCaptures() const override { return captures; }
@@ -51,12 +58,20 @@ private:
       : device(device), driver(device.getDriver()), manifest(manifest),
         staging(device) {}
   Status initialize(std::span<const KernelHandle> kernels);
+  Status initializeTables();
   Status wait(const char *what);
   Status uploadTables();
   Status buildGraph();
+  /// After it `start` puts all steps on the stream.
+  Status makeReady();
+  Status start();
   /// What a graph holds that is not the same for all sizes and memory: bytes of
   /// shared memory of kernels, sizes and addresses of libraries.
   std::vector<int64_t> getGraphKey() const;
+  /// Adds all steps to a graph, those that wait for no other after `roots`.
+  /// `ends`: the nodes that no other waits for; `roots` where there is no step.
+  Status addNodes(GraphHandle graph, std::span<const NodeHandle> roots,
+                  std::vector<NodeHandle> &ends);
   Status addNode(uint32_t step, GraphHandle graph,
                  std::span<const NodeHandle> before, NodeHandle *node);
   Status addLibraryNode(uint32_t step, GraphHandle graph,
@@ -78,11 +93,14 @@ private:
     unsigned grid = 1, shared = 0;
     /// Whether the step is ever launched.
     bool active = true;
+    /// Bytes of shared memory that a block of the function may surely have.
+    unsigned allowedShared = 0;
     /// The kernel's parameters.
     DevicePointer buffers = 0, symbols = 0;
     int32_t *status = nullptr;
     void *parameters[3] = {};
   };
+  void useTables(size_t which);
   std::string describe(uint32_t step) const;
   Status allowShared(uint32_t step);
   /// Blocks of a step in the graph, which serve all sizes.
@@ -95,17 +113,34 @@ private:
   std::vector<Step> steps;
   std::span<const int64_t> symbols;
   std::span<void *const> buffers;
-  Memory tables, tablesOnHost, status;
-  /// Contents of the tables that may still be on their way to the device.
+  Memory tables, status;
+  /// Words of one of the tables: the symbols, then the buffers of all steps.
+  size_t tableWords = 0;
+  /// Which of the tables launches read, and what is in each; those used last
+  /// are first. Of a graph there is one.
+  struct Table {
+    size_t number = 0;
+    std::vector<uint64_t> words;
+  };
+  std::list<Table> contents;
+  /// What the next launch is to find in its table.
+  std::vector<uint64_t> wanted;
+  /// The table that all kernels' parameters point to.
+  size_t usedTable = 0;
+  /// Contents of a table that may still be on their way to the device.
   struct Upload {
     uint8_t *host = nullptr;
     EventHandle done = nullptr;
     /// Whether `done` stands for a copy from `host`.
     bool isPending = false;
   };
-  static constexpr unsigned kUploads = 4;
-  Upload uploads[kUploads];
-  unsigned nextUpload = 0;
+  Result<Upload> takeUpload();
+  /// Used last is last.
+  std::deque<Upload> uploads;
+  /// What they lie in, a block for several.
+  std::vector<Memory> uploadBlocks;
+  /// The only step that is ever launched, if it is a kernel.
+  std::optional<uint32_t> onlyKernel;
   bool tablesChanged = true, keyChanged = true, inFlight = false;
   /// The plan's own stream, and that of the present call.
   StreamHandle ownStream = nullptr, stream = nullptr;

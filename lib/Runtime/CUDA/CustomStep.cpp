@@ -60,14 +60,7 @@ Status CustomStep::prepare(std::span<const int64_t> sizes,
                    " as an integer of 32 bits");
     storage[i] = static_cast<uint64_t>(value);
   }
-  if (shared == 0)
-    return {};
-  const int code = driver.funcSetAttribute(function, kFunctionMaxDynamicShared,
-                                           static_cast<int>(shared));
-  return code == kSuccess ? Status()
-                          : driver.error("needs " + std::to_string(shared) +
-                                             " bytes of shared memory",
-                                         code);
+  return shared == 0 ? Status() : device.allowShared(function, shared);
 }
 
 Status CustomStep::start(StreamHandle stream) {

@@ -24,6 +24,7 @@ using EventHandle = struct EventStruct *;
 using GraphHandle = struct GraphStruct *;
 using NodeHandle = struct NodeStruct *;
 using ExecHandle = struct ExecStruct *;
+using UserObjectHandle = struct UserObjectStruct *;
 
 /// Codes that functions return.
 enum : int {
@@ -36,6 +37,7 @@ enum : int {
   kInvalidPtx = 218,
   kUnsupportedPtx = 222,
   kNotFound = 500,
+  kNotReady = 600,
   kIllegalAddress = 700
 };
 
@@ -59,8 +61,21 @@ enum : unsigned {
   kEventWithoutTime = 2
 };
 
-/// How a stream is captured: other threads may do what they like meanwhile.
-enum : int { kCaptureThreadLocal = 1 };
+/// What a capture forbids: to other threads nothing; nothing at all.
+enum : int { kCaptureThreadLocal = 1, kCaptureRelaxed = 2 };
+/// Whether a stream is captured; the capture may have failed.
+enum : int { kCaptureNone = 0, kCaptureActive = 1, kCaptureInvalidated = 2 };
+/// streamUpdateCaptureDependencies replaces what the stream's next work waits
+/// for.
+enum : unsigned { kSetCaptureDependencies = 1 };
+/// Of userObjectCreate: who destroys it waits for nothing. Of
+/// graphRetainUserObject: the graph takes over the caller's reference.
+enum : unsigned { kNoDestructorSync = 1, kMoveUserObject = 1 };
+/// A type of nodes.
+enum : int { kKernelNode = 0 };
+/// The legacy default stream by its other name; streams cannot be captured that
+/// are null or this.
+inline const StreamHandle kLegacyStream = reinterpret_cast<StreamHandle>(1);
 
 /// Parameters of a kernel node, the first version of the structure.
 struct KernelNode {

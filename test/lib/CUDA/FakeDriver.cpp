@@ -241,20 +241,33 @@ struct EventStruct {
 };
 struct StreamStruct {
   std::deque<std::function<int()>> queue;
-  /// What is added goes here while the stream is captured.
+  /// What is added goes here while the stream is captured, after `last`.
   GraphStruct *captured = nullptr;
+  std::vector<NodeStruct *> last;
+  int captureMode = 0;
+  bool isInvalid = false;
 };
+/// Work of a stream that is no kernel, as a type of nodes.
+constexpr int kOtherNode = 1;
 struct NodeStruct {
+  int type;
   std::function<int()> run;
   unsigned grid;
   std::vector<NodeStruct *> before;
   /// Those of `before` that only have to let it start.
   std::vector<NodeStruct *> programmatic;
 };
+struct UserObjectStruct {
+  void *value;
+  void (*destroy)(void *);
+  unsigned references;
+};
 struct GraphStruct {
   std::vector<NodeStruct *> nodes;
+  std::vector<UserObjectStruct *> owned;
 };
 struct ExecStruct {
+  std::vector<UserObjectStruct *> owned;
   std::vector<NodeStruct> nodes; ///< `before` by number, in `order`.
   std::vector<std::vector<size_t>> before;
 };
@@ -265,19 +278,31 @@ static StreamHandle orDefault(StreamHandle stream) {
   return stream ? stream : &usual;
 }
 
-static int add(StreamHandle stream, std::function<int()> work) {
+static int add(StreamHandle stream, std::function<int()> work,
+               int type = kOtherNode) {
   std::lock_guard<std::recursive_mutex> lock(fake().mutex);
   stream = orDefault(stream);
   if (GraphStruct *graph = stream->captured) {
-    auto *node = new NodeStruct{std::move(work), 0, {}, {}};
-    if (!graph->nodes.empty())
-      node->before.push_back(graph->nodes.back());
+    auto *node = new NodeStruct{type, std::move(work), 0, stream->last, {}};
     graph->nodes.push_back(node);
+    stream->last = {node};
     return kSuccess;
   }
   stream->queue.push_back(std::move(work));
   return kSuccess;
 }
+
+/// What captures in this thread's mode forbid; the captures end.
+static thread_local int captureModeOfThread = 0;
+static bool isForbidden() {
+  bool found = false;
+  for (StreamHandle stream : fake().streams)
+    if (stream->captured && captureModeOfThread == 0 &&
+        stream->captureMode == 0)
+      found = stream->isInvalid = true;
+  return found;
+}
+constexpr int kCaptureUnsupported = 900;
 
 int cuda::fakeWork(StreamHandle stream, std::function<int()> work) {
   return add(stream, std::move(work));
@@ -393,17 +418,16 @@ int cuDevicePrimaryCtxRetain(ContextHandle *context, DeviceId) {
 }
 int cuCtxPushCurrent_v2(ContextHandle) { return kSuccess; }
 int cuCtxPopCurrent_v2(ContextHandle *) { return kSuccess; }
-int cuCtxSynchronize() {
-  // No stream is destroyed meanwhile.
-  std::lock_guard<std::recursive_mutex> lock(fake().mutex);
-  for (StreamHandle stream : fake().streams)
-    drain(stream);
-  return drain(nullptr);
+int cuThreadExchangeStreamCaptureMode(int *mode) {
+  std::swap(*mode, captureModeOfThread);
+  return kSuccess;
 }
 
 int cuMemAlloc_v2(DevicePointer *memory, size_t bytes) {
   Fake &f = fake();
   std::lock_guard<std::recursive_mutex> lock(f.mutex);
+  if (isForbidden())
+    return kCaptureUnsupported;
   if (bytes == 0)
     return kInvalidValue;
   if (bytes > static_cast<size_t>(f.settings["memory"]) - f.used)
@@ -421,6 +445,8 @@ int cuMemAlloc_v2(DevicePointer *memory, size_t bytes) {
 int cuMemFree_v2(DevicePointer memory) {
   Fake &f = fake();
   std::lock_guard<std::recursive_mutex> lock(f.mutex);
+  if (isForbidden())
+    return kCaptureUnsupported;
   auto found = f.device.find(memory & ~kTag);
   if (!(memory & kTag) || found == f.device.end())
     return kInvalidValue;
@@ -433,6 +459,8 @@ int cuMemFree_v2(DevicePointer memory) {
 int cuMemHostAlloc(void **memory, size_t bytes, unsigned) {
   Fake &f = fake();
   std::lock_guard<std::recursive_mutex> lock(f.mutex);
+  if (isForbidden())
+    return kCaptureUnsupported;
   *memory = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
   if (!*memory)
     return kOutOfMemory;
@@ -540,6 +568,10 @@ int cuModuleGetFunction(FunctionHandle *function, ModuleHandle module,
   *function = &found->second;
   return kSuccess;
 }
+int cuFuncGetAttribute(int *value, int, FunctionHandle function) {
+  *value = static_cast<int>(function->allowedShared);
+  return kSuccess;
+}
 int cuFuncSetAttribute(FunctionHandle function, int attribute, int value) {
   if (attribute == kFunctionMaxDynamicShared)
     function->allowedShared = static_cast<unsigned>(value);
@@ -581,6 +613,10 @@ int cuEventRecord(EventHandle event, StreamHandle stream) {
     return kSuccess;
   });
 }
+int cuEventQuery(EventHandle event) {
+  std::lock_guard<std::recursive_mutex> lock(fake().mutex);
+  return event->reached == event->recorded ? kSuccess : kNotReady;
+}
 int cuEventSynchronize(EventHandle event) {
   return drainUntil(event, event->stream, event->recorded);
 }
@@ -590,7 +626,30 @@ int cuStreamWaitEvent(StreamHandle stream, EventHandle event, unsigned) {
   });
 }
 int cuStreamIsCapturing(StreamHandle stream, int *state) {
-  *state = orDefault(stream)->captured ? 1 : 0;
+  const StreamStruct &of = *orDefault(stream);
+  *state = !of.captured   ? kCaptureNone
+           : of.isInvalid ? kCaptureInvalidated
+                          : kCaptureActive;
+  return kSuccess;
+}
+int cuStreamGetCaptureInfo_v2(StreamHandle stream, int *state,
+                              unsigned long long *id, GraphHandle *graph,
+                              const NodeHandle **dependences, size_t *count) {
+  cuStreamIsCapturing(stream, state);
+  if (*state != kCaptureActive)
+    return kSuccess;
+  *id = 1;
+  *graph = stream->captured;
+  *dependences = stream->last.data();
+  *count = stream->last.size();
+  return kSuccess;
+}
+int cuStreamUpdateCaptureDependencies(StreamHandle stream,
+                                      NodeHandle *dependences, size_t count,
+                                      unsigned flags) {
+  if (!stream->captured || flags != kSetCaptureDependencies)
+    return kInvalidValue;
+  stream->last.assign(dependences, dependences + count);
   return kSuccess;
 }
 int cuEventElapsedTime(float *milliseconds, EventHandle start,
@@ -607,11 +666,14 @@ int cuLaunchKernel(FunctionHandle function, unsigned grid, unsigned, unsigned,
   std::lock_guard<std::recursive_mutex> lock(fake().mutex);
   ++fake().counts.launches;
   if (function->isUser)
-    return add(stream, [launch = getUserLaunch(parameters)] {
-      return runUserFunction(launch);
-    });
+    return add(
+        stream,
+        [launch = getUserLaunch(parameters)] {
+          return runUserFunction(launch);
+        },
+        kKernelNode);
   Launch launch = getLaunch(function, parameters);
-  return add(stream, [=] { return runKernel(launch); });
+  return add(stream, [=] { return runKernel(launch); }, kKernelNode);
 }
 int cuGraphCreate(GraphHandle *graph, unsigned) {
   *graph = new GraphStruct;
@@ -624,7 +686,8 @@ int cuGraphAddKernelNode(NodeHandle *node, GraphHandle graph,
       parameters->shared > parameters->function->allowedShared)
     return kInvalidValue;
   Launch launch = getLaunch(parameters->function, parameters->parameters);
-  *node = new NodeStruct{[=] { return runKernel(launch); },
+  *node = new NodeStruct{kKernelNode,
+                         [=] { return runKernel(launch); },
                          parameters->gridX,
                          {dependences, dependences + count},
                          {}};
@@ -661,21 +724,55 @@ int cuGraphAddChildGraphNode(NodeHandle *node, GraphHandle graph,
         return code;
     return static_cast<int>(kSuccess);
   };
-  *node = new NodeStruct{run, 0, {dependences, dependences + count}, {}};
+  *node = new NodeStruct{
+      kOtherNode, run, 0, {dependences, dependences + count}, {}};
   graph->nodes.push_back(*node);
   return kSuccess;
 }
-int cuStreamBeginCapture_v2(StreamHandle stream, int) {
+int cuGraphNodeGetType(NodeHandle node, int *type) {
+  *type = node->type;
+  return kSuccess;
+}
+static void retain(UserObjectHandle object, unsigned references) {
+  object->references += references;
+}
+int cuUserObjectRelease(UserObjectHandle object, unsigned references) {
+  object->references -= references;
+  if (object->references == 0) {
+    object->destroy(object->value);
+    delete object;
+  }
+  return kSuccess;
+}
+int cuUserObjectCreate(UserObjectHandle *object, void *value,
+                       void (*destroy)(void *), unsigned references, unsigned) {
+  *object = new UserObjectStruct{value, destroy, references};
+  return kSuccess;
+}
+int cuGraphRetainUserObject(GraphHandle graph, UserObjectHandle object,
+                            unsigned references, unsigned flags) {
+  if (references != 1)
+    return kInvalidValue;
+  graph->owned.push_back(object);
+  if (flags != kMoveUserObject)
+    retain(object, 1);
+  return kSuccess;
+}
+int cuStreamBeginCapture_v2(StreamHandle stream, int mode) {
   // What the stream was given before is no part of the capture.
   if (stream->captured)
     return kInvalidValue;
+  stream->captureMode = mode;
+  stream->isInvalid = false;
+  stream->last.clear();
   return cuGraphCreate(&stream->captured, 0);
 }
 int cuStreamEndCapture(StreamHandle stream, GraphHandle *graph) {
   if (!stream->captured)
     return kInvalidValue;
   *graph = std::exchange(stream->captured, nullptr);
-  return kSuccess;
+  stream->last.clear();
+  return stream->isInvalid ? kCaptureUnsupported : int(kSuccess);
 }
 int cuGraphInstantiateWithFlags(ExecHandle *exec, GraphHandle graph,
                                 unsigned long long) {
@@ -701,6 +798,9 @@ int cuGraphInstantiateWithFlags(ExecHandle *exec, GraphHandle graph,
     counts.grids.push_back(node->grid);
   }
   std::sort(counts.edges.begin(), counts.edges.end());
+  (*exec)->owned = graph->owned;
+  for (UserObjectStruct *object : graph->owned)
+    retain(object, 1);
   return kSuccess;
 }
 int cuGraphLaunch(ExecHandle exec, StreamHandle stream) {
@@ -709,10 +809,14 @@ int cuGraphLaunch(ExecHandle exec, StreamHandle stream) {
   return add(stream, [=] { return runGraph(*exec); });
 }
 int cuGraphExecDestroy(ExecHandle exec) {
+  for (UserObjectStruct *object : exec->owned)
+    cuUserObjectRelease(object, 1);
   delete exec;
   return kSuccess;
 }
 int cuGraphDestroy(GraphHandle graph) {
+  for (UserObjectStruct *object : graph->owned)
+    cuUserObjectRelease(object, 1);
   for (NodeStruct *node : graph->nodes)
     delete node;
   delete graph;

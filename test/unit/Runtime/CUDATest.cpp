@@ -141,7 +141,7 @@ TEST(CUDA, StepsWaitForReadersOfMemoryThatTheyReuse) {
 TEST(CUDA, GridsServeAllSizes) {
   // 4 multiprocessors of 2 blocks fill the device.
   auto gridOf = [](Expr grid) {
-    Builder b = maps(64, {{-1, -1}});
+    Builder b = maps(64, {{-1, -1}, {-1, -1}});
     std::get<CUDALaunch>(b.m.steps[0].launch).grid = grid;
     edgesOf(b);
     return counts().grids.at(0);

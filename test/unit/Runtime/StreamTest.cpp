@@ -5,66 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../lib/CUDA/FakeDriver.h"
-#include "ArtifactBuilder.h"
-#include <dlfcn.h>
+#include "OnStream.h"
 
 using namespace luminal;
 using namespace luminal::runtime;
 using namespace luminal::runtime::testing;
-
-namespace {
-using Shape = std::vector<int64_t>;
-
-template <typename Fn>
-Fn *driver(const char *name) {
-  return reinterpret_cast<Fn *>(
-      ::dlsym(::dlopen(LUMINAL_FAKE_CUDA_DRIVER, RTLD_NOW), name));
-}
-
-/// A stream as the program around the runtime makes it.
-class Stream {
-public:
-  Stream() {
-    driver<int(cuda::StreamHandle *, unsigned)>("cuStreamCreate")(&handle, 0);
-  }
-  ~Stream() { driver<int(cuda::StreamHandle)>("cuStreamDestroy_v2")(handle); }
-  void wait() {
-    driver<int(cuda::StreamHandle)>("cuStreamSynchronize")(handle);
-  }
-  cuda::StreamHandle handle = nullptr;
-};
-
-/// Floats in memory of the device.
-class OnDevice {
-public:
-  explicit OnDevice(std::vector<float> values) : size(values.size()) {
-    EXPECT_TRUE(memory.reserve(*device, 4 * size));
-    EXPECT_OK(device->copy({values.data(), data(), 4 * size, Copy::Kind::In}));
-  }
-  uint8_t *data() const { return memory.data(); }
-  /// What is there now, whatever streams have still to do.
-  std::vector<float> read() const {
-    std::vector<float> values(size);
-    EXPECT_OK(device->copy({data(), values.data(), 4 * size, Copy::Kind::Out}));
-    return values;
-  }
-
-private:
-  Device *device = *openDevice("cuda");
-  Memory memory;
-  uint64_t size;
-};
-
-using Values = std::vector<float>;
-
-void bind(Context &c, const OnDevice &x, const OnDevice &w, const OnDevice &y,
-          int64_t n) {
-  EXPECT_OK(c.bindInput(0, x.data(), DType::F32, Shape{n}));
-  EXPECT_OK(c.bindInput(1, w.data(), DType::F32, Shape{n}));
-  EXPECT_OK(c.bindOutput(0, y.data(), DType::F32, Shape{n}));
-}
-} // namespace
 
 TEST(Stream, ACallDoesNotWait) {
   Stream stream;
@@ -259,15 +204,55 @@ TEST(Stream, AnAssertionOfAnInputIsCopiedAndTold) {
   EXPECT_EQ(y.read(), (Values{12, 23}));
 }
 
-TEST(Stream, ACapturedStreamIsRefused) {
+TEST(Stream, OneKernelIsLaunchedWithoutAGraph) {
   Stream stream;
-  auto c = chain(1).context();
-  driver<int(cuda::StreamHandle, int)>("cuStreamBeginCapture_v2")(stream.handle,
-                                                                  1);
-  EXPECT_FAILS(c->setStream(stream.handle), "the stream is captured");
-  cuda::GraphHandle graph = nullptr;
-  driver<int(cuda::StreamHandle, cuda::GraphHandle *)>("cuStreamEndCapture")(
-      stream.handle, &graph);
-  driver<int(cuda::GraphHandle)>("cuGraphDestroy")(graph);
+  auto c = chain(s("n")).context();
+  // A program of one step.
+  Builder b;
+  b.symbol("n", 1, 10000);
+  uint32_t x = b.input("x", DType::F32, {s("n")});
+  uint32_t y = b.output("y", DType::F32, {s("n")});
+  b.step("increment_f32", {x, y}, s("n"));
+  c = b.context();
+  FakeCounts &counts = *driver<FakeCounts *()>("luminalFakeCounts")();
   EXPECT_OK(c->setStream(stream.handle));
+  std::vector<OnDevice> from, to;
+  for (int i = 0; i < 3; ++i) {
+    from.emplace_back(Values(4, i));
+    to.emplace_back(Values(4, 0));
+  }
+  auto run = [&](int i, int64_t n) {
+    EXPECT_OK(c->bindInput(0, from[i].data(), DType::F32, Shape{n}));
+    EXPECT_OK(c->bindOutput(0, to[i].data(), DType::F32, Shape{n}));
+    EXPECT_OK(c->run());
+  };
+  const FakeCounts before = counts;
+  // Sizes and memory take turns: each is copied once.
+  for (int turn = 0; turn < 5; ++turn)
+    for (int i = 0; i < 3; ++i)
+      run(i, 4 - i);
+  EXPECT_OK(c->synchronize());
+  EXPECT_EQ(counts.graphs, before.graphs);
+  EXPECT_EQ(counts.launches, before.launches + 15);
+  EXPECT_EQ(counts.copies, before.copies + 3);
+  for (int i = 0; i < 3; ++i) {
+    Values expected(4, 0);
+    std::fill_n(expected.begin(), 4 - i, i + 1);
+    EXPECT_EQ(to[i].read(), expected);
+  }
+}
+
+TEST(Stream, ManyCallsMayBeOnTheirWay) {
+  Stream stream;
+  auto c = chain(s("n")).context();
+  EXPECT_OK(c->setStream(stream.handle));
+  OnDevice x(Values(4, 1)), w(Values(4, 2)), y(Values(4, 0)), z(Values(4, 0));
+  // Each with another size or memory than the one before; none is waited for.
+  for (int i = 0; i < 1024; ++i) {
+    bind(*c, x, w, i % 2 ? y : z, 1 + i % 4);
+    EXPECT_OK(c->run());
+  }
+  EXPECT_EQ(y.read(), Values(4, 0));
+  EXPECT_OK(c->synchronize());
+  EXPECT_EQ(y.read(), Values(4, 4));
 }
