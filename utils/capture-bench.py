@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# ===- capture-bench.py - Small steps on a GPU, called and captured -------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Times a recommendation model by batch and number of tables, whose step is a few microseconds: calls that follow each other
+without a wait, and calls that are captured into one CUDA graph of the caller's.
+
+    python utils/capture-bench.py [BATCHxTABLES...] [--calls=20] [--peers=eager,inductor,reduce-overhead]
+
+Needs a GPU and the library (LUMINAL_LIBRARY, or an installed package). Microseconds a call. `nothing` is a backend that
+returns the same outputs at each call, behind AOTAutograd. Exit code 1 where Luminal is wrong, or behind in a capture, 2 where there is no GPU.
+"""
+import argparse
+import pathlib
+import statistics
+import sys
+import time
+import warnings
+
+warnings.filterwarnings("ignore")
+ROOT = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(ROOT), str(ROOT.parent / "python")]
+
+import torch
+
+import call_overhead
+import models
+
+CELLS = [f"{batch}x{tables}" for batch in (256, 1024, 2048, 4096) for tables in (3, 8, 16)]
+
+
+def time_calls(call, count=300, rounds=7):
+    """Microseconds of a call, the median of the rounds."""
+    for _ in range(20):
+        call()
+    torch.cuda.synchronize()
+    times = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        for _ in range(count):
+            call()
+        torch.cuda.synchronize()
+        times.append(1e6 * (time.perf_counter() - began) / count)
+    return statistics.median(times)
+
+
+def time_captured(call, calls, replays=50, rounds=7):
+    """Microseconds of a call in a graph of so many."""
+    call()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        kept = [call() for _ in range(calls)]
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    times = []
+    for _ in range(rounds + 1):
+        begin.record()
+        for _ in range(replays):
+            graph.replay()
+        end.record()
+        torch.cuda.synchronize()
+        times.append(1e3 * begin.elapsed_time(end) / replays / calls)
+    return statistics.median(times[1:]), kept[-1]
+
+
+def measure(cell, calls, peers):
+    """Microseconds by form, called and captured, and whether what is captured is right."""
+    import luminal
+    from luminal._backend import backend
+
+    torch._dynamo.reset()
+    batch, tables = map(int, cell.split("x"))
+    case = models.recommendation(tables=tables, rows=100_000, batch=batch)
+    model, args = case.model.eval().cuda(), tuple(arg.cuda() for arg in case.args)
+    expected = model.double()(*(arg.double() if arg.is_floating_point() else arg for arg in args))
+    model.float()
+    forms = {"nothing": torch.compile(model, backend=call_overhead.wrapped), "torch.compile": torch.compile(model, backend=backend),
+             "luminal.compile": luminal.compile(model, args)}
+    inductor = {"eager": model, "inductor": torch.compile(model), "reduce-overhead": torch.compile(model, mode="reduce-overhead")}
+    forms |= {name: inductor[name] for name in peers}
+    called, captured, is_right = {}, {}, True
+    for name, form in forms.items():
+        called[name] = time_calls(lambda: form(*args))
+        if name in ("nothing", "reduce-overhead"):
+            continue  # The latter is a graph itself.
+        captured[name], result = time_captured(lambda: form(*args), calls)
+        error = (result.double() - expected).abs().max().item()
+        is_right &= not error > 1e-4
+    return called, captured, is_right
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cells", nargs="*", default=CELLS)
+    parser.add_argument("--calls", type=int, default=20, help="in a graph")
+    parser.add_argument("--peers", default="eager,inductor,reduce-overhead")
+    args = parser.parse_args()
+    if not torch.cuda.is_available():
+        print("capture-bench: PyTorch finds no GPU", file=sys.stderr)
+        return 2
+    torch.set_grad_enabled(False)
+    peers = [name for name in args.peers.split(",") if name]
+    print(torch.cuda.get_device_name(), "torch", torch.__version__)
+    bad = False
+    for cell in args.cells:
+        called, captured, is_right = measure(cell, args.calls, peers)
+        best = min((time for name, time in captured.items() if name in peers), default=float("inf"))
+        ours = max(captured["torch.compile"], captured["luminal.compile"])
+        bad |= not is_right or ours > min(best, called.get("reduce-overhead", best))
+        print(f"{cell:>8} called: " + ", ".join(f"{name} {t:.1f}" for name, t in called.items()))
+        print(f"{'':>8} captured: " + ", ".join(f"{name} {t:.2f}" for name, t in captured.items()) +
+              ("" if is_right else "  WRONG"), flush=True)
+    return int(bad)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
