@@ -202,14 +202,19 @@ bool Call::usesStates() const {
   return false;
 }
 
-luminal_status Call::bindInputs(Context &context) const {
+luminal_status Call::bindInputs(Context &context, void *const *known) const {
   // Shapes alone need no memory, and none of this is read.
   alignas(kAlignment) static const char none = 0;
   const int64_t *extents = request.extents;
   size_t next = 0;
   for (const Tensor &tensor : get(LUMINAL_INPUT)) {
     const size_t rank = tensor.shape.size();
-    const void *data = request.only_shapes ? &none : request.tensors[next++];
+    const size_t index = next++;
+    if (known && known[index] == request.tensors[index]) {
+      extents += rank;
+      continue;
+    }
+    const void *data = request.only_shapes ? &none : request.tensors[index];
     if (Status bound = context.bindInput(tensor.index, data, tensor.spec->dtype,
                                          {extents, rank});
         !bound)
@@ -224,11 +229,18 @@ luminal_status Call::bindInputs(Context &context) const {
   return LUMINAL_OK;
 }
 
-luminal_status Call::bindWeights(PooledContext &context) const {
+luminal_status Call::bindWeights(PooledContext &context,
+                                 void *const *known) const {
+  // What is prepared from weights that may have changed is prepared anew.
+  if (request.weights_version == 0 && signature.prepares)
+    known = nullptr;
   size_t next = get(LUMINAL_INPUT).size();
   context.context->setWeightsVersion(request.weights_version);
   for (const Tensor &tensor : get(LUMINAL_WEIGHT)) {
-    const void *data = request.tensors[next++];
+    const size_t index = next++;
+    const void *data = request.tensors[index];
+    if (known && known[index] == data)
+      continue;
     const bool wasBound = context.boundWeights[tensor.index];
     if (wasBound ? context.context->isWeightBound(tensor.index, data) : !data)
       continue;
@@ -245,10 +257,13 @@ luminal_status Call::bindWeights(PooledContext &context) const {
   return LUMINAL_OK;
 }
 
-luminal_status Call::bindStates(Context &context) const {
+luminal_status Call::bindStates(Context &context, void *const *known) const {
   size_t next = get(LUMINAL_INPUT).size() + get(LUMINAL_WEIGHT).size();
   for (const Tensor &tensor : get(LUMINAL_STATE)) {
-    const void *data = request.tensors[next++];
+    const size_t index = next++;
+    const void *data = request.tensors[index];
+    if (known && known[index] == data)
+      continue;
     if (!data) {
       context.unbindInput(tensor.index);
       continue;
@@ -270,11 +285,16 @@ luminal_status Call::writeShapes(const Context &context) const {
   return LUMINAL_OK;
 }
 
-luminal_status Call::bindOutputs(Context &context) const {
+luminal_status Call::bindOutputs(Context &context, void *const *known) const {
   const int64_t *extents = request.output_extents;
   size_t next = 0;
   for (const Tensor &tensor : get(LUMINAL_OUTPUT)) {
     std::span<const int64_t> shape = context.getOutputShape(tensor.index);
+    const size_t index = next++;
+    if (known && known[index] == request.outputs[index]) {
+      extents += shape.size();
+      continue;
+    }
     for (size_t i = 0; i < shape.size(); ++i)
       if (extents[i] != shape[i])
         return fail("dim " + std::to_string(i) + " of output '" +
@@ -282,7 +302,7 @@ luminal_status Call::bindOutputs(Context &context) const {
                         ", its memory is for " + std::to_string(extents[i]),
                     LUMINAL_ERROR_SHAPE);
     if (Status bound =
-            context.bindOutput(tensor.index, request.outputs[next++],
+            context.bindOutput(tensor.index, request.outputs[index],
                                tensor.spec->dtype, {extents, shape.size()});
         !bound)
       return fail(bound.takeError().message, LUMINAL_ERROR_CALL);
@@ -292,16 +312,28 @@ luminal_status Call::bindOutputs(Context &context) const {
 }
 
 luminal_status Call::bind(PooledContext &context) const {
-  if (bindInputs(*context.context))
+  const bool isKnown = repeat != 0 && context.repeat == repeat;
+  void *const *tensors = isKnown ? context.tensors.data() : nullptr;
+  void *const *outputs = isKnown ? context.outputs.data() : nullptr;
+  // Until all of it is bound.
+  context.repeat = 0;
+  if (bindInputs(*context.context, tensors))
     return LUMINAL_ERROR;
   if (Status sized = context.context->prepare(); !sized)
     return fail(sized.takeError().message, LUMINAL_ERROR_SHAPE);
   if (request.only_shapes)
     return LUMINAL_OK;
-  return bindWeights(context) || bindStates(*context.context) ||
-                 bindOutputs(*context.context)
-             ? LUMINAL_ERROR
-             : LUMINAL_OK;
+  if (bindWeights(context, tensors) || bindStates(*context.context, tensors) ||
+      bindOutputs(*context.context, outputs))
+    return LUMINAL_ERROR;
+  if (repeat == 0)
+    return LUMINAL_OK;
+  context.repeat = repeat;
+  context.tensors.assign(request.tensors,
+                         request.tensors + request.num_tensors);
+  context.outputs.assign(request.outputs,
+                         request.outputs + request.num_outputs);
+  return LUMINAL_OK;
 }
 
 luminal_status Call::capture(ContextPool &pool) const {
@@ -320,11 +352,10 @@ luminal_status Call::capture(ContextPool &pool) const {
   call->context = std::move(*made);
   Context &context = *call->context.context;
   if (request.allocate)
-    context.setArenaAllocator(
-        [owner = call.get(), allocate = request.allocate,
-         allocator = request.allocator](uint64_t bytes) {
-          return owner->arena = allocate(allocator, bytes);
-        });
+    context.setArenaAllocator([owner = call.get(), allocate = request.allocate,
+                               allocator = request.allocator](uint64_t bytes) {
+      return owner->arena = allocate(allocator, bytes);
+    });
   luminal_status status = bind(call->context);
   if (!status) {
     // First, so that nothing that the graph reads is freed whatever follows.
@@ -354,8 +385,10 @@ luminal_status Call::run(PooledContext &context) const {
     return writeShapes(*context.context);
   StepListener *listener =
       request.profile ? &request.profile->profiler : nullptr;
-  if (Status done = capi::runContext(*context.context, listener); !done)
+  if (Status done = capi::runContext(*context.context, listener); !done) {
+    context.repeat = 0;
     return capi::failRun(*context.context, std::move(done));
+  }
   return LUMINAL_OK;
 }
 

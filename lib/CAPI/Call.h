@@ -11,8 +11,11 @@ namespace luminal::capi {
 /// A call by a request, which this version wrote or `readRequest` read.
 class Call {
 public:
-  Call(const Signature &signature, const luminal_call_request &request)
-      : signature(signature), request(request) {}
+  /// `repeat`: a number of all calls that differ in addresses alone; 0: of
+  /// none.
+  Call(const Signature &signature, const luminal_call_request &request,
+       uint64_t repeat = 0)
+      : signature(signature), request(request), repeat(repeat) {}
 
   /// Checks the lengths of the request's arrays.
   luminal_status checkCounts() const;
@@ -38,14 +41,19 @@ private:
   luminal_status bind(PooledContext &context) const;
   /// Makes it part of what its stream is captured into.
   luminal_status capture(ContextPool &pool) const;
-  luminal_status bindInputs(runtime::Context &context) const;
-  luminal_status bindWeights(PooledContext &context) const;
-  luminal_status bindStates(runtime::Context &context) const;
+  // `known`: what the tensors' addresses are in the context, if not null.
+  luminal_status bindInputs(runtime::Context &context,
+                            void *const *known) const;
+  luminal_status bindWeights(PooledContext &context, void *const *known) const;
+  luminal_status bindStates(runtime::Context &context,
+                            void *const *known) const;
   luminal_status writeShapes(const runtime::Context &context) const;
-  luminal_status bindOutputs(runtime::Context &context) const;
+  luminal_status bindOutputs(runtime::Context &context,
+                             void *const *known) const;
 
   const Signature &signature;
   const luminal_call_request &request;
+  uint64_t repeat;
 };
 
 /// The request as this version knows it: an older caller's ends earlier.

@@ -28,10 +28,13 @@ struct Signature {
   std::vector<Tensor> tensors[5];
   /// The types of the integers.
   std::vector<runtime::TensorSpec> integers;
+  /// Whether something is computed once from weights.
+  bool prepares = false;
 
   explicit Signature(std::shared_ptr<const runtime::Artifact> loaded)
       : artifact(std::move(loaded)) {
     const runtime::Manifest &m = artifact->getManifest();
+    prepares = bool(m.prepare);
     for (uint32_t i : artifact->getUserInputs())
       add(LUMINAL_INPUT, i, m.inputs[i].state, m.inputs[i]);
     for (uint32_t i : artifact->getUserOutputs())
@@ -81,6 +84,11 @@ struct PooledContext {
   std::unique_ptr<runtime::Context> context;
   /// By weight: whether the last call bound it.
   std::vector<bool> boundWeights;
+  /// Of a luminal_repeat, its number; and what its last call here bound: the
+  /// next one binds what lies elsewhere. 0: the last call was another or
+  /// failed.
+  uint64_t repeat = 0;
+  std::vector<void *> tensors, outputs;
 };
 
 /// The context of a call that was captured, and what it needs: owned by the

@@ -4,6 +4,7 @@
 #include "Call.h"
 #include "Error.h"
 #include <algorithm>
+#include <atomic>
 
 using namespace luminal;
 using luminal::capi::Call;
@@ -151,6 +152,12 @@ luminal_status luminal_call_objects(const luminal_artifact *artifact,
 // The same call again and again
 //===----------------------------------------------------------------------===//
 
+/// No two repeats have the same number; 0 is none's.
+static uint64_t nextRepeat() {
+  static std::atomic<uint64_t> last = 0;
+  return ++last;
+}
+
 struct luminal_repeat {
   luminal_repeat(const luminal_artifact &artifact,
                  const luminal_call_request &given)
@@ -180,6 +187,7 @@ struct luminal_repeat {
   std::vector<luminal_dtype> dtypes;
   std::vector<int64_t> extents, outputExtents, integers;
   luminal_tensor_reader reader = {};
+  const uint64_t number = nextRepeat();
 };
 
 luminal_status luminal_repeat_create(const luminal_artifact *artifact,
@@ -215,5 +223,6 @@ luminal_status luminal_repeat_call(const luminal_repeat *repeat,
     return LUMINAL_ERROR;
   if (readAddresses(name, request, objects, objects + request.num_tensors))
     return LUMINAL_ERROR;
-  return Call(*repeat->signature, request).runPooled(*repeat->pool);
+  return Call(*repeat->signature, request, repeat->number)
+      .runPooled(*repeat->pool);
 }

@@ -207,11 +207,13 @@ Status Context::bindOutput(uint32_t index, void *data, DType dtype,
     return {};
   LUMINAL_CHECK(
       c.checkBinding("output", c.m.outputs[index], data, dtype, shape));
+  const bool onlyMoved =
+      output.bound && std::equal(shape.begin(), shape.end(), extents);
   std::copy(shape.begin(), shape.end(), extents);
   output.data = data;
   output.bound = true;
   output.current = false;
-  c.pointersChanged = true;
+  (onlyMoved ? c.outputsMoved : c.pointersChanged) = true;
   return {};
 }
 

@@ -43,6 +43,15 @@ struct Context::Impl {
     std::vector<uint32_t> firstArgument; ///< By step.
     std::vector<int64_t> launchValues;   ///< As Plan::launches.
     std::vector<bool> inPlace;           ///< By input: steps write to it.
+    /// Where an output lies is part of an argument or of a buffer's pointer:
+    /// all of them, unless a call also copies outputs.
+    struct OutputPlace {
+      uint32_t at, output;
+      int64_t offset;
+    };
+    std::vector<OutputPlace> outputArguments, outputBuffers;
+    std::vector<std::optional<OutputPlace>> outputPlaces; ///< By buffer.
+    bool canMoveOutputs = false;
     /// Counters of all steps, one after the other. Steps leave them zero,
     /// unless a call fails.
     Memory counters;
@@ -87,6 +96,9 @@ struct Context::Impl {
   Status checkOverlap() const;
   Error overlapError() const;
   Status planCopies();
+  /// What `preparePointers` does, where only outputs lie elsewhere.
+  Status moveOutputs();
+  void findOutputPlaces();
   Status placeWeight(uint32_t weight);
   /// The weights that values are prepared from, by index.
   struct PreparedWeights {
@@ -225,7 +237,8 @@ struct Context::Impl {
 
   /// By integer: whether it is bound.
   std::vector<bool> integersBound;
-  bool dimsChanged = true, pointersChanged = true;
+  /// `outputsMoved`: of the bindings, only where outputs lie has changed.
+  bool dimsChanged = true, pointersChanged = true, outputsMoved = false;
   bool statesToStart = false, weightsChanged = true;
   /// Some input may have `broken` set.
   bool statesBroken = false;
@@ -260,6 +273,10 @@ struct Context::Impl {
   bool isCaptured = false;
   bool haveOverlap(size_t numWritten) const;
   bool meetsWeight(const Extent &extent) const;
+  /// Inputs and states of the caller, sorted and merged.
+  std::vector<Extent> boundInputExtents;
+  static void sortAndMerge(std::vector<Extent> &extents);
+  static bool meets(const std::vector<Extent> &sorted, const Extent &extent);
 
   /// As the artifact's; their addresses stay. They are destroyed first, and
   /// wait for what still uses the memory above.

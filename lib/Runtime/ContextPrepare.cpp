@@ -497,8 +497,88 @@ Status Context::Impl::preparePointers() {
       *argument++ = p.pointers[buffer];
   LUMINAL_CHECK(p.launches->setBuffers(p.arguments));
   LUMINAL_CHECK(planCopies());
-  pointersChanged = false;
+  findOutputPlaces();
+  pointersChanged = outputsMoved = false;
   return {};
+}
+
+void Context::Impl::findOutputPlaces() {
+  Program &p = *program;
+  p.outputArguments.clear();
+  p.outputBuffers.clear();
+  // To compare few outputs with each other is cheaper than to sort them.
+  constexpr size_t mostOutputs = 16;
+  p.canMoveOutputs =
+      copiesOut.empty() && outputs.size() <= mostOutputs &&
+      std::all_of(outputs.begin(), outputs.end(), [](const Output &output) {
+        return output.bound && output.bytes > 0;
+      });
+  if (!p.canMoveOutputs)
+    return;
+  std::vector<std::optional<Program::OutputPlace>> &places = p.outputPlaces;
+  places.assign(p.m.buffers.size(), std::nullopt);
+  for (uint32_t b = 0; b < places.size(); ++b) {
+    const BufferSpec &spec = p.m.buffers[b];
+    if (p.ranges[b].bytes == 0)
+      continue;
+    if (spec.kind == Kind::Output)
+      places[b] = {b, p.owners[b], 0};
+    else if (spec.kind == Kind::Alias && places[spec.of])
+      places[b] = {b, places[spec.of]->output,
+                   places[spec.of]->offset + p.ranges[b].offset};
+    if (places[b])
+      p.outputBuffers.push_back(*places[b]);
+  }
+  uint32_t argument = 0;
+  for (const StepSpec &step : p.m.steps)
+    for (uint32_t buffer : step.buffers) {
+      if (places[buffer])
+        p.outputArguments.push_back(
+            {argument, places[buffer]->output, places[buffer]->offset});
+      ++argument;
+    }
+  boundInputExtents.clear();
+  for (const Input &input : inputs)
+    if (auto begin = reinterpret_cast<uintptr_t>(input.data);
+        input.bound && input.bytes > 0)
+      boundInputExtents.push_back(
+          {begin, begin + static_cast<uintptr_t>(input.bytes), false});
+  sortAndMerge(boundInputExtents);
+}
+
+Status Context::Impl::moveOutputs() {
+  Program &p = *program;
+  if (!p.canMoveOutputs)
+    return preparePointers();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Output &output = outputs[i];
+    auto begin = reinterpret_cast<uintptr_t>(output.data);
+    const Extent extent = {begin, begin + static_cast<uintptr_t>(output.bytes),
+                           true};
+    auto meetsEarlier = [&] {
+      for (size_t k = 0; k < i; ++k)
+        if (auto other = reinterpret_cast<uintptr_t>(outputs[k].data);
+            other < extent.end &&
+            begin < other + static_cast<uintptr_t>(outputs[k].bytes))
+          return true;
+      return false;
+    };
+    // Which says what meets, or copies what kernels do not reach.
+    if (!output.direct.get(*this, output.data) ||
+        meets(boundInputExtents, extent) || meetsWeight(extent) ||
+        meetsEarlier())
+      return preparePointers();
+    output.place = output.data;
+  }
+  auto placeOf = [&](const Program::OutputPlace &place) {
+    return static_cast<uint8_t *>(outputs[place.output].data) + place.offset;
+  };
+  for (const Program::OutputPlace &place : p.outputArguments)
+    p.arguments[place.at] = placeOf(place);
+  for (const Program::OutputPlace &place : p.outputBuffers)
+    p.pointers[place.at] = placeOf(place);
+  outputsMoved = false;
+  return p.launches->setBuffers(p.arguments);
 }
 
 Status Context::Impl::planCopies() {
@@ -587,19 +667,30 @@ void Context::Impl::sortWeightRanges() {
     if (begin && m.weights[i].bytes > 0)
       weightExtents.push_back({begin, begin + m.weights[i].bytes, false});
   }
-  std::sort(weightExtents.begin(), weightExtents.end(),
+  sortAndMerge(weightExtents);
+  weightsChanged = false;
+}
+
+void Context::Impl::sortAndMerge(std::vector<Extent> &extents) {
+  std::sort(extents.begin(), extents.end(),
             [](const Extent &a, const Extent &b) { return a.begin < b.begin; });
   size_t joined = 0;
-  for (size_t i = 1; i < weightExtents.size(); ++i) {
-    if (weightExtents[i].begin <= weightExtents[joined].end)
-      weightExtents[joined].end =
-          std::max(weightExtents[joined].end, weightExtents[i].end);
+  for (size_t i = 1; i < extents.size(); ++i) {
+    if (extents[i].begin <= extents[joined].end)
+      extents[joined].end = std::max(extents[joined].end, extents[i].end);
     else
-      weightExtents[++joined] = weightExtents[i];
+      extents[++joined] = extents[i];
   }
-  if (!weightExtents.empty())
-    weightExtents.resize(joined + 1);
-  weightsChanged = false;
+  if (!extents.empty())
+    extents.resize(joined + 1);
+}
+
+bool Context::Impl::meets(const std::vector<Extent> &sorted,
+                          const Extent &extent) {
+  auto after = std::lower_bound(
+      sorted.begin(), sorted.end(), extent.end,
+      [](const Extent &known, uintptr_t at) { return known.begin < at; });
+  return after != sorted.begin() && std::prev(after)->end > extent.begin;
 }
 
 Status Context::Impl::checkOverlap() const {
@@ -660,12 +751,7 @@ bool Context::Impl::haveOverlap(size_t numWritten) const {
 }
 
 bool Context::Impl::meetsWeight(const Extent &extent) const {
-  if (!extent.written)
-    return false;
-  auto after = std::lower_bound(
-      weightExtents.begin(), weightExtents.end(), extent.end,
-      [](const Extent &w, uintptr_t at) { return w.begin < at; });
-  return after != weightExtents.begin() && std::prev(after)->end > extent.begin;
+  return extent.written && meets(weightExtents, extent);
 }
 
 Error Context::Impl::overlapError() const {

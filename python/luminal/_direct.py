@@ -43,8 +43,10 @@ def make(run: Callable[[list[Any]], Sequence[Any]], in_spec: pytree.TreeSpec, ou
     is_single, is_tuple = out_spec == leaf, out_spec == pytree.tree_structure((0,) * out_spec.num_leaves)
     pick = picker(order, num_leaves + len(stored))
     pick_written = picker(written, len(order))
-    # Of the host, the library sees at each call whether tensors are there.
-    devices = {device} if device.type != "cpu" else None
+    # Of the host, the library sees at each call whether tensors are there; where there is one GPU, it copies those that are
+    # not on it.
+    is_only = device.type == "cpu" or (device.type == "cuda" and torch.cuda.device_count() == 1)
+    devices = None if is_only else {device}
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any] | None:
         if is_flat:

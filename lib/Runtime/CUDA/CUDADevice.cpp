@@ -205,6 +205,20 @@ Result<lt::Handle> CUDADevice::getCublasLt() {
   return cublasLt;
 }
 
+std::optional<lt::Algorithm>
+CUDADevice::findAlgorithm(const std::vector<int64_t> &product) {
+  std::lock_guard<std::mutex> lock(cublasLtMutex);
+  auto found = algorithms.find(product);
+  return found == algorithms.end() ? std::nullopt
+                                   : std::optional(found->second);
+}
+
+lt::Algorithm CUDADevice::keepAlgorithm(std::vector<int64_t> product,
+                                        const lt::Algorithm &algorithm) {
+  std::lock_guard<std::mutex> lock(cublasLtMutex);
+  return algorithms.emplace(std::move(product), algorithm).first->second;
+}
+
 Status CUDADevice::checkLibrary(std::string_view library) {
   if (library != CublasLtLaunch::kLibrary)
     return Device::checkLibrary(library);

@@ -8,7 +8,9 @@
 #include "Driver.h"
 #include "luminal/Runtime/Device.h"
 #include <atomic>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace luminal::runtime::cuda {
@@ -75,6 +77,13 @@ public:
   /// cuBLASLt on this device, made when first asked for and kept: the driver
   /// may be gone before the process ends.
   Result<lt::Handle> getCublasLt();
+  /// The algorithm that was chosen for products of these types, sizes and
+  /// alignments; `keepAlgorithm` returns that which is known, if another thread
+  /// was first. All contexts use the same one, and only the first call times.
+  std::optional<lt::Algorithm>
+  findAlgorithm(const std::vector<int64_t> &product);
+  lt::Algorithm keepAlgorithm(std::vector<int64_t> product,
+                              const lt::Algorithm &algorithm);
 
   /// Starts a copy.
   int start(const Copy &copy, StreamHandle stream) const;
@@ -99,6 +108,7 @@ private:
   /// function of the driver: the next use of the device does.
   class Kept;
   lt::Handle cublasLt = nullptr;
+  std::map<std::vector<int64_t>, lt::Algorithm> algorithms;
   std::mutex cublasLtMutex, sharedMutex;
   std::string name;
   unsigned major = 0, minor = 0, multiprocessors = 1, mostShared = 48 << 10;

@@ -68,6 +68,7 @@ Status CUDALaunchPlan::initialize(std::span<const KernelHandle> kernels) {
     LUMINAL_TRY(library, LibraryStep::create(device, spec, kernels[i]));
     if (library) {
       step.library = std::move(library);
+      hasLibraries = true;
       continue;
     }
     const auto &launch = std::get<CUDALaunch>(spec.launch);
@@ -181,7 +182,8 @@ Status CUDALaunchPlan::setSizes(std::span<const int64_t> newSymbols,
 
 Status CUDALaunchPlan::setBuffers(std::span<void *const> newBuffers) {
   buffers = newBuffers;
-  tablesChanged = keyChanged = true;
+  tablesChanged = true;
+  keyChanged |= hasLibraries;
   return {};
 }
 

@@ -141,6 +141,8 @@ private:
   std::vector<Memory> uploadBlocks;
   /// The only step that is ever launched, if it is a kernel.
   std::optional<uint32_t> onlyKernel;
+  /// Graphs hold the addresses that libraries use.
+  bool hasLibraries = false;
   bool tablesChanged = true, keyChanged = true, inFlight = false;
   /// The plan's own stream, and that of the present call.
   StreamHandle ownStream = nullptr, stream = nullptr;

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <map>
 
 using namespace luminal;
 using namespace luminal::runtime;
@@ -79,8 +78,6 @@ private:
   void *d = nullptr, *workspace = nullptr;
   bool isEmpty = true;
   lt::Algorithm algorithm{};
-  /// What was chosen, by sizes and alignments.
-  std::map<std::vector<int64_t>, lt::Algorithm> chosen;
 };
 } // namespace
 
@@ -151,6 +148,13 @@ Status MatmulStep::setLayout(unsigned which, const Shape &shape, DType type,
   return lt.check(code, "a matrix cannot be described");
 }
 
+static uint32_t getEpilogue(const CublasLtLaunch &launch) {
+  const uint32_t function = launch.epilogue == "relu"        ? lt::kEpilogueRelu
+                            : launch.epilogue == "gelu_tanh" ? lt::kEpilogueGelu
+                                                             : 0;
+  return launch.bias ? function | lt::kEpilogueBias : function;
+}
+
 Status MatmulStep::describe(std::span<const int64_t> sizes) {
   const int64_t batch = sizes[1], rows = sizes[2], columns = sizes[3],
                 inner = sizes[4];
@@ -181,11 +185,7 @@ Status MatmulStep::describe(std::span<const int64_t> sizes) {
       rhs.transposed ? int32_t(lt::kTranspose) : int32_t(lt::kNoTranspose));
   set(lt::kMatmulTransposeB,
       lhs.transposed ? int32_t(lt::kTranspose) : int32_t(lt::kNoTranspose));
-  uint32_t epilogue = launch.epilogue == "relu"        ? lt::kEpilogueRelu
-                      : launch.epilogue == "gelu_tanh" ? lt::kEpilogueGelu
-                                                       : 0;
-  if (launch.bias)
-    epilogue |= lt::kEpilogueBias;
+  const uint32_t epilogue = getEpilogue(launch);
   if (epilogue != 0)
     set(lt::kMatmulEpilogue, epilogue);
   if (launch.bias)
@@ -323,18 +323,23 @@ Status MatmulStep::prepare(std::span<const int64_t> sizes,
   LUMINAL_CHECK(describe(sizes));
 
   std::vector<int64_t> key(sizes.begin(), sizes.end());
+  for (int64_t fact :
+       {static_cast<int64_t>(launch.type),
+        static_cast<int64_t>(launch.resultType), int64_t(launch.addend),
+        int64_t(launch.bias), int64_t(getEpilogue(launch)), launch.workspace})
+    key.push_back(fact);
   for (const void *matrix : {a, b, c, static_cast<const void *>(d), bias})
     key.push_back(getAlignment(matrix));
-  auto known = chosen.find(key);
-  if (known == chosen.end()) {
+  std::optional<lt::Algorithm> known = device.findAlgorithm(key);
+  if (!known) {
     int64_t last = 0;
     for (int i = 0; i < 3; ++i)
       last += (sizes[1 + i] - 1) * sizes[18 + i];
     LUMINAL_TRY(best, choose(stream, static_cast<uint64_t>(last + 1) *
                                          dtypeSize(launch.resultType)));
-    known = chosen.emplace(std::move(key), best).first;
+    known = device.keepAlgorithm(std::move(key), best);
   }
-  algorithm = known->second;
+  algorithm = *known;
   return {};
 }
 
