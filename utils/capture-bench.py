@@ -68,8 +68,9 @@ def measure(cell, calls, peers):
 
     torch._dynamo.reset()
     batch, tables = map(int, cell.split("x"))
-    case = models.recommendation(tables=tables, rows=100_000, batch=batch)
-    model, args = case.model.eval().cuda(), tuple(arg.cuda() for arg in case.args)
+    torch.manual_seed(0)
+    model = models.RecommendationModel(tables, rows=100, width=4, hidden=8).eval().cuda()
+    args = tuple(arg.cuda() for arg in models.recommendation(tables=tables, rows=100, batch=batch).args)
     expected = model.double()(*(arg.double() if arg.is_floating_point() else arg for arg in args))
     model.float()
     forms = {"nothing": torch.compile(model, backend=call_overhead.wrapped), "torch.compile": torch.compile(model, backend=backend),

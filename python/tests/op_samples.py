@@ -78,6 +78,28 @@ def compare(got, expected, source, dtype):
             torch.testing.assert_close(a, b, rtol=rtol, atol=atol, equal_nan=True)
 
 
+def widened(value):
+    return pytree.tree_map(lambda x: x.double().cpu() if isinstance(x, torch.Tensor) and x.is_floating_point() else
+                           x.cpu() if isinstance(x, torch.Tensor) else torch.float64 if x in TOLERANCES else x, value)
+
+
+def is_as_exact(op, sample, got, expected):
+    """Whether the results are as near to those in float64 as eager's, which may round to a narrow type on the way."""
+    try:
+        exact = op.op(*widened((sample.input, *sample.args)), **widened(sample.kwargs))
+    except (RuntimeError, NotImplementedError):
+        return False
+    for a, b, e in zip(*map(pytree.tree_leaves, (got, expected, exact)), strict=True):
+        if not isinstance(e, torch.Tensor) or not e.is_floating_point():
+            if not (torch.equal(a, b) if isinstance(a, torch.Tensor) else a == b):
+                return False
+            continue
+        ours, theirs = ((x.double().cpu() - e).abs().nan_to_num() for x in (a, b))
+        if not bool((ours.max() <= theirs.max()).item() if e.numel() else True) or not torch.equal(a.isnan(), b.isnan()):
+            return False
+    return True
+
+
 def check(op, device, dtype, count):
     """Compares samples of several sizes. Returns what was left to PyTorch, in the words of the warnings."""
     from luminal._backend import backend
@@ -92,7 +114,11 @@ def check(op, device, dtype, count):
             expected = op.op(*copies(args), **copies(sample.kwargs))
             got = compiled(*copies(args), **copies(sample.kwargs))
         left += [str(w.message) for w in heard if LEFT in str(w.message)]
-        compare(got, expected, sample.input, dtype)
+        try:
+            compare(got, expected, sample.input, dtype)
+        except AssertionError:
+            if not dtype.is_floating_point or not is_as_exact(op, sample, got, expected):
+                raise
     return left
 
 

@@ -163,7 +163,7 @@ def test_streams_and_threads_beside_a_capture():
                 while not stop.is_set() or n < 3:
                     n += 1
                     value = torch.ones(n, 128)
-                    model_of = luminal.compile(lambda x, n=n: x * n, (value,), options={"cache": False})
+                    model_of = luminal.compile(lambda x, n=n: x * n, (value,), cache=False)
                     assert model_of(value)[0, 0] == n
         except Exception as error:
             errors.append(error)
@@ -192,6 +192,7 @@ def test_another_thread_calls_while_one_captures():
     model = Block().cuda()
     x, z = torch.randn(8, 64, device="cuda"), torch.randn(8, 64, device="cuda")
     compiled = luminal.compile(model, (x,))
+    compiled(x)
     expected, errors, found = model(z), [], []
     begun, done = threading.Event(), threading.Event()
     stream = torch.cuda.Stream()

@@ -43,15 +43,17 @@ def _attend(module: nn.Module, query: torch.Tensor, key: torch.Tensor, value: to
         return value.repeat_interleave(heads // value.shape[1], 1).transpose(1, 2), None
     for stored, new in ((pool.keys[layer], key), (pool.values[layer], value)):
         stored.index_copy_(0, pool.slots, new.transpose(1, 2).reshape(batch * count, *stored.shape[1:]))
-    keys, values = (stored[pool.reads].transpose(1, 2) for stored in (pool.keys[layer], pool.values[layer]))
+    # Each head has keys and values of its own before they are transposed: of the strides of its own expansion PyTorch 2.11 makes
+    # guards on a GPU.
+    keys, values = (stored[pool.reads].repeat_interleave(heads // key.shape[1], 2).transpose(1, 2)
+                    for stored in (pool.keys[layer], pool.values[layer]))
     at = torch.arange(pool.reads.shape[1], device=query.device)
     allowed = at <= pool.positions[:, None, :, None]
     if sliding_window is not None:
         allowed = allowed & (at > pool.positions[:, None, :, None] - sliding_window)
     if softcap is None:
-        out = F.scaled_dot_product_attention(query, keys, values, allowed, scale=scaling, enable_gqa=heads != keys.shape[1])
+        out = F.scaled_dot_product_attention(query, keys, values, allowed, scale=scaling)
     else:
-        keys, values = (x.repeat_interleave(heads // x.shape[1], 1) for x in (keys, values))
         scores = torch.tanh(query @ keys.mT * (scaling or query.shape[-1] ** -0.5) / softcap) * softcap
         out = scores.float().masked_fill(~allowed, float("-inf")).softmax(-1).to(query.dtype) @ values
     return out.transpose(1, 2), None
