@@ -7,7 +7,8 @@ without a wait, and calls that are captured into one CUDA graph of the caller's.
     python utils/capture-bench.py [BATCHxTABLES...] [--calls=20] [--peers=eager,inductor,reduce-overhead]
 
 Needs a GPU and the library (LUMINAL_LIBRARY, or an installed package). Microseconds a call. `nothing` is a backend that
-returns the same outputs at each call, behind AOTAutograd. Exit code 1 where Luminal is wrong, or behind in a capture, 2 where there is no GPU.
+returns the same outputs at each call, behind AOTAutograd. Exit code 1 where Luminal is wrong, or behind in a capture, 2 where
+there is no GPU.
 """
 import argparse
 import pathlib
@@ -28,8 +29,8 @@ import models
 CELLS = [f"{batch}x{tables}" for batch in (256, 1024, 2048, 4096) for tables in (3, 8, 16)]
 
 
-def time_calls(call, count=300, rounds=7):
-    """Microseconds of a call, the median of the rounds."""
+def time_calls(call, count=100, rounds=20):
+    """Microseconds of a call in the fastest round: other work of the host disturbs the rest."""
     for _ in range(20):
         call()
     torch.cuda.synchronize()
@@ -40,7 +41,7 @@ def time_calls(call, count=300, rounds=7):
             call()
         torch.cuda.synchronize()
         times.append(1e6 * (time.perf_counter() - began) / count)
-    return statistics.median(times)
+    return min(times)
 
 
 def time_captured(call, calls, replays=50, rounds=7):

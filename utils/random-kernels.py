@@ -32,6 +32,7 @@ def name_card(device):
 
 
 def run(binary, device, first, last, timeout):
+    began = time.monotonic()
     environment = dict(os.environ, LUMINAL_TEST_DEVICE=device, LUMINAL_KERNELS=f"{first}:{last}")
     try:
         done = subprocess.run([binary, FILTER], env=environment, capture_output=True, text=True, timeout=timeout)
@@ -43,6 +44,9 @@ def run(binary, device, first, last, timeout):
         if line.startswith("kernels "):
             _, form, element, number = line.split()
             counts[form, element] += int(number)
+    seconds = time.monotonic() - began
+    if seconds > timeout / 4:
+        print(f"programs {first}:{last} took {seconds:.0f} s", flush=True)
     return code, text, counts
 
 

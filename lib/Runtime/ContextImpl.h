@@ -255,6 +255,7 @@ struct Context::Impl {
   /// Gives the arena of the caller, if there is one.
   std::function<void *(uint64_t)> allocateArena;
   uint8_t *callersArena = nullptr;
+  uint64_t callersArenaBytes = 0;
   uint8_t *getArena() const {
     return callersArena ? callersArena : arena.data();
   }

@@ -257,8 +257,9 @@ Status Context::Impl::evaluateBuffers() {
   const auto arenaNeeded = static_cast<uint64_t>(arenaBytes);
   if (!allocateArena) {
     LUMINAL_CHECK(grow(arena, arenaNeeded, "the arena needs"));
-  } else if (arenaNeeded > 0) {
+  } else if (arenaNeeded > callersArenaBytes) {
     callersArena = static_cast<uint8_t *>(allocateArena(arenaNeeded));
+    callersArenaBytes = callersArena ? arenaNeeded : 0;
     if (!callersArena)
       return Error("out of memory: the arena needs " +
                    std::to_string(arenaBytes) + " bytes");

@@ -141,7 +141,7 @@ public:
   /// The caller gives the memory for what lies between steps, in place of the
   /// context's own arena: of the device, aligned to kCopyAlignment, valid for
   /// as long as calls use it; null if there is none. `prepare` calls it where
-  /// sizes are new.
+  /// sizes need more than it gave before.
   void setArenaAllocator(std::function<void *(uint64_t bytes)> allocate);
   /// Computes again what was prepared from weights, in the same memory, so that
   /// launches of a capture find it. The weights are read where they lay.
