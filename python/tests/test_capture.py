@@ -203,17 +203,15 @@ def test_another_thread_calls_while_one_captures():
             begun.wait()
             with torch.no_grad(), torch.cuda.stream(stream):
                 artifact = compiled.artifact
-                pointers = {t.name: p for (t, p) in zip(artifact.weights, compiled_weights)}
-                artifact.call([z.data_ptr(), *pointers.values()], [out.data_ptr()], artifact.shapes((8, 64)), 1,
+                artifact.call([z.data_ptr(), *weights], [out.data_ptr()], artifact.shapes((8, 64)), 1,
                               stream.cuda_stream)
         except Exception as error:
             errors.append(error)
         finally:
             done.set()
 
-    names = [t.name for t in compiled.artifact.weights]
-    given = dict(model.named_parameters())
-    compiled_weights = [given[n].data_ptr() if n in given else 0 for n in names]
+    given = {"p_" + name.replace(".", "_"): weight.data_ptr() for name, weight in model.named_parameters()}
+    weights = [given[t.name] for t in compiled.artifact.weights]
     thread = threading.Thread(target=work)
     thread.start()
     graph = torch.cuda.CUDAGraph()

@@ -1,3 +1,5 @@
+# ===- capture.py - Calls of the C interface inside a capture ------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """capture.py LIBRARY DRIVER ARTIFACT: calls of the C interface inside a capture, over the fake driver."""
 import ctypes
 import os

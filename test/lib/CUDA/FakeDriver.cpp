@@ -1,228 +1,27 @@
 //===- FakeDriver.cpp - A CUDA driver without a GPU -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "FakeDriver.h"
+#include "FakeState.h"
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <functional>
-#include <map>
-#include <mutex>
-#include <set>
-#include <sstream>
-#include <string>
 #include <utility>
 
 using namespace luminal::runtime;
 using namespace luminal::runtime::cuda;
 
-namespace {
-/// Device memory lies where the host cannot read it.
-constexpr DevicePointer kTag = 1ull << 62;
-
-struct Fake {
-  FakeCounts counts;
-  std::map<std::string, int64_t> settings = {
-      {"version", 12080},     {"init", 0},     {"count", 1},
-      {"major", 9},           {"minor", 0},    {"memory", int64_t(1) << 40},
-      {"multiprocessors", 4}, {"occupancy", 2}};
-  std::map<uintptr_t, size_t> device, pinned;
-  std::set<StreamHandle> streams;
-  size_t used = 0;
-  std::recursive_mutex mutex;
-
-  Fake() {
-    const char *text = std::getenv("LUMINAL_FAKE_CUDA");
-    std::istringstream in(text ? text : "");
-    for (std::string entry; std::getline(in, entry, ',');)
-      if (size_t equal = entry.find('='); equal != std::string::npos)
-        settings[entry.substr(0, equal)] =
-            std::strtoll(entry.c_str() + equal + 1, nullptr, 10);
-  }
-
-  static bool within(const std::map<uintptr_t, size_t> &ranges, uintptr_t begin,
-                     size_t bytes) {
-    auto after = ranges.upper_bound(begin);
-    if (after == ranges.begin())
-      return false;
-    auto [base, size] = *std::prev(after);
-    return begin - base <= size && bytes <= size - (begin - base);
-  }
-  /// Device memory as the host reads it; null if it is none.
-  uint8_t *translate(DevicePointer memory, size_t bytes) {
-    if (!(memory & kTag) || !within(device, memory & ~kTag, bytes))
-      return nullptr;
-    return reinterpret_cast<uint8_t *>(memory & ~kTag);
-  }
-  bool isPinned(const void *memory, size_t bytes) {
-    return within(pinned, reinterpret_cast<uintptr_t>(memory), bytes);
-  }
-};
-
-Fake &fake() {
+Fake &cuda::fake() {
   static Fake fake;
   return fake;
 }
 
-struct Function {
-  std::string op;
-  int64_t constant = 0, factor = 0;
-  size_t symbol = 0;
-  /// Of a user: it takes what UserLaunch has.
-  bool isUser = false;
-};
-
-/// y[i] = factor * x[i], for i < n.
-struct UserLaunch {
-  DevicePointer x, y;
-  int64_t n;
-  int32_t factor;
-};
-
-struct Launch {
-  const Function *function;
-  DevicePointer buffers, symbols;
-  int32_t *status;
-};
-
-/// The address of `bytes` bytes of a buffer, or null.
-template <typename T>
-T *access(const Launch &launch, unsigned buffer, int64_t elements,
-          bool mayBePinned = false) {
-  auto *table = fake().translate(launch.buffers + 8 * buffer, 8);
-  if (!table)
-    return nullptr;
-  DevicePointer memory;
-  std::memcpy(&memory, table, 8);
-  const size_t bytes = static_cast<size_t>(elements) * sizeof(T);
-  if (auto *pinned = reinterpret_cast<T *>(memory);
-      mayBePinned && fake().isPinned(pinned, bytes))
-    return pinned;
-  return reinterpret_cast<T *>(fake().translate(memory, bytes));
-}
-
-int runUserFunction(const UserLaunch &launch) {
-  Fake &f = fake();
-  ++f.counts.kernelsRun;
-  const size_t bytes = static_cast<size_t>(launch.n) * sizeof(float);
-  const auto *x = reinterpret_cast<const float *>(f.translate(launch.x, bytes));
-  auto *y = reinterpret_cast<float *>(f.translate(launch.y, bytes));
-  if (!x || !y)
-    return kIllegalAddress;
-  for (int64_t i = 0; i < launch.n; ++i)
-    y[i] = static_cast<float>(launch.factor) * x[i];
-  return kSuccess;
-}
-
-int runKernel(const Launch &launch) {
-  Fake &f = fake();
-  ++f.counts.kernelsRun;
-  const Function &fn = *launch.function;
-  auto symbol = [&](size_t i, int64_t &value) {
-    auto *at = f.translate(launch.symbols + 8 * i, 8);
-    if (at)
-      std::memcpy(&value, at, 8);
-    return at != nullptr;
-  };
-  int64_t work = fn.constant, value = 0;
-  if (fn.factor != 0) {
-    if (!symbol(fn.symbol, value))
-      return kIllegalAddress;
-    work += fn.factor * value;
-  }
-  if (!f.isPinned(launch.status, sizeof(int32_t)))
-    return kIllegalAddress;
-  if (work <= 0)
-    return kSuccess;
-  auto map = [&](unsigned result, auto element) {
-    auto *a = access<const float>(launch, 0, work);
-    auto *b = access<const float>(launch, 1, work);
-    auto *to = access<float>(launch, result, work);
-    if (!a || !b || !to)
-      return static_cast<int>(kIllegalAddress);
-    for (int64_t i = 0; i < work; ++i)
-      to[i] = element(a[i], b[i]);
-    return static_cast<int>(kSuccess);
-  };
-  if (fn.op == "add_f32")
-    return map(2, [](float a, float b) { return a + b; });
-  if (fn.op == "increment_f32")
-    return map(1, [](float a, float) { return a + 1; });
-  if (fn.op == "copy_f32")
-    return map(1, [](float a, float) { return a; });
-  if (fn.op == "accumulate_f32")
-    return map(1, [](float a, float b) { return a + b; });
-  if (fn.op == "is_positive_f32") {
-    auto *a = access<const float>(launch, 0, work);
-    // What assertions find is written to memory of the host.
-    auto *b = access<uint8_t>(launch, 1, work, /*mayBePinned=*/true);
-    if (!a || !b)
-      return kIllegalAddress;
-    for (int64_t i = 0; i < work; ++i)
-      b[i] = a[i] > 0;
-    return kSuccess;
-  }
-  if (fn.op == "sum_parts_f32") {
-    auto *x = access<const float>(launch, 0, work);
-    auto *y = access<float>(launch, 1, 1);
-    auto *states = access<float>(launch, 2, work);
-    auto *counter = access<int32_t>(launch, 3, 1);
-    if (!x || !y || !states || !counter)
-      return kIllegalAddress;
-    for (int64_t i = 0; i < work; ++i) {
-      if (x[i] < 0) {
-        *launch.status = 1;
-        continue;
-      }
-      states[i] = x[i];
-      if (++*counter != work)
-        continue;
-      *counter = 0;
-      *y = 0;
-      for (int64_t k = 0; k < work; ++k)
-        *y += states[k];
-    }
-    return kSuccess;
-  }
-  int64_t first = 0;
-  if (!symbol(0, first))
-    return kIllegalAddress;
-  if (fn.op == "scale_rows_f32") {
-    auto *a = access<const float>(launch, 0, work * first);
-    auto *b = access<const float>(launch, 1, first);
-    auto *c = access<float>(launch, 2, work * first);
-    if (!a || !b || !c)
-      return kIllegalAddress;
-    for (int64_t i = 0; i < work * first; ++i)
-      c[i] = a[i] * b[i % first];
-    return kSuccess;
-  }
-  if (fn.op == "gather_f32") {
-    auto *a = access<const float>(launch, 0, first);
-    auto *b = access<const int64_t>(launch, 1, work);
-    auto *c = access<float>(launch, 2, work);
-    if (!a || !b || !c)
-      return kIllegalAddress;
-    for (int64_t i = 0; i < work; ++i) {
-      if (b[i] < 0 || b[i] >= first)
-        *launch.status = 1;
-      else
-        c[i] = a[b[i]];
-    }
-    return kSuccess;
-  }
-  return kIllegalAddress;
-}
-
-double now() {
+static double now() {
   return std::chrono::duration<double, std::milli>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
-} // namespace
-
 namespace luminal::runtime::cuda {
 struct ContextStruct {};
 struct FunctionStruct : Function {
