@@ -86,9 +86,12 @@ std::vector<std::shared_ptr<CapturedCall>> ContextPool::getCaptured() {
 }
 
 luminal_status ContextPool::refresh() {
+  const std::vector<std::shared_ptr<CapturedCall>> calls = getCaptured();
+  if (calls.empty())
+    return LUMINAL_OK;
   if (luminal_status status = synchronize())
     return status;
-  for (const std::shared_ptr<CapturedCall> &call : getCaptured()) {
+  for (const std::shared_ptr<CapturedCall> &call : calls) {
     std::lock_guard<std::mutex> lock(call->mutex);
     if (Status done = call->context.context->refreshPrepared(); !done)
       return fail(done.takeError().message, LUMINAL_ERROR_CALL);

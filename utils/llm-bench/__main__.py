@@ -38,10 +38,10 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 SUITES = {
     "cpu": dict(model=["llama-160m", "qwen2.5-0.5b", "llama-3.2-1b"], backend=["luminal", "default", "eager", "max-autotune", "engine"],
                 prompt=[128], tokens=32, cache=512, dtype="float32", device="cpu"),
-    "gpu": dict(model=["llama-3-8b", "qwen3-4b"], backend=["luminal", "max-autotune", "luminal:30", "eager", "reduce-overhead", "engine"],
+    "gpu": dict(model=["llama-3-8b", "qwen3-4b"], backend=["luminal", "reduce-overhead", "eager", "engine", "luminal:30", "max-autotune"],
                 prompt=[256], tokens=128, cache=512, dtype="bfloat16", device="cuda"),
     "gpu-all": dict(model=["llama-3-8b", "qwen3-4b", "gemma-3-4b", "qwen3-30b-a3b", "deepseek-v3-cut"],
-                    backend=["luminal", "max-autotune", "luminal:30", "eager", "reduce-overhead", "engine"],
+                    backend=["luminal", "reduce-overhead", "eager", "engine", "luminal:30", "max-autotune"],
                     prompt=[256, 2048], tokens=128, cache=2304, batch=[1, 16, 64], dtype="bfloat16", device="cuda"),
     "dlrm": dict(model=names.DLRM, backend=["luminal", "max-autotune", "default", "eager"]),
     "tiny": dict(model=["tiny", "tiny-moe"], backend=["eager", "luminal", "engine"], prompt=[8], tokens=6, cache=32),
