@@ -20,14 +20,13 @@ from torch._export.serde import serialize as serde
 from torch.export.graph_signature import ExportGraphSignature
 from torch.utils._python_dispatch import _disable_current_modes
 
-from . import _errors, _expressions
+from . import _errors, _expressions, _places
 
 # In an archive of one model its members lie in a folder; the name has no meaning.
 _ROOT = "model"
 _CONFIG = f"{_ROOT}/data/constants/model_constants_config.json"
 # The time that zip files give a member without one: the same graph gives the same bytes.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-_OWN = str(pathlib.Path(__file__).resolve().parent)
 
 
 def copy_graph(graph: torch.fx.Graph) -> torch.fx.Graph:
@@ -46,24 +45,10 @@ def strip_metadata(graph: torch.fx.Graph) -> None:
     """
     for node in graph.nodes:
         kept = {key: node.meta[key] for key in ("val",) if key in node.meta}
-        file, line = place_of(node)
+        file, line = _places.place_of(node)
         if file:
             kept["stack_trace"] = f'  File "{file}", line {line}\n'
         node.meta = kept
-
-
-def place_of(node: torch.fx.Node) -> tuple[str, int]:
-    """The file and the innermost line of the user's code, or an empty name."""
-    frames = re.findall(r'File "([^"]*)", line (\d+)', node.meta.get("stack_trace") or "")
-    # Neither code that torch.fx wrote, nor the wrapper of a function that is exported.
-    users = [(file, int(line)) for file, line in frames if not file.startswith(("<eval_with_key>", _OWN))]
-    return users[-1] if users else ("", 0)
-
-
-def user_place_of(node: torch.fx.Node) -> tuple[str, int]:
-    """The same of code that is not PyTorch's, if there is some: the call of a module rather than its code."""
-    frames = re.findall(r'File "([^"]*)", line (\d+)', node.meta.get("stack_trace") or "")
-    return next(((file, int(line)) for file, line in reversed(frames) if _errors.is_of_user(file)), None) or place_of(node)
 
 
 def write_archive(graph_module: torch.fx.GraphModule, signature: ExportGraphSignature,
@@ -117,7 +102,7 @@ def _refusal(graph_module: torch.fx.GraphModule, error: Exception) -> _errors.Co
     found = re.match(r"Failed serializing node (\S+) in graph", str(error))
     for node in graph_module.graph.nodes:
         if found is not None and node.name == found[1]:
-            op = _errors.UnsupportedOp(f"{node.target}: no archive holds it: {reason}", node.name, *place_of(node))
+            op = _errors.UnsupportedOp(f"{node.target}: no archive holds it: {reason}", node.name, *_places.place_of(node))
             return _errors.UnsupportedOpError(f"unsupported op {op}", [op])
     return _errors.CompileError(f"torch cannot write the graph: {reason}")
 

@@ -17,7 +17,7 @@ from torch.export import ExportedProgram, _trace
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils import _pytree as pytree
 
-from . import _archive, _errors
+from . import _errors, _places
 
 log = logging.getLogger("luminal")
 
@@ -75,7 +75,7 @@ def export(model: Source, args: tuple[Any, ...], kwargs: Mapping[str, Any] | Non
         raise _explain(error, dynamic_shapes is not None) from None
     if isinstance(owner, Function):
         for node in exported.graph.nodes:
-            if not _archive.place_of(node)[0]:
+            if not _places.place_of(node)[0]:
                 node.meta["stack_trace"] = owner.place()
     return exported, owner
 
@@ -119,7 +119,7 @@ def load(path: str) -> ExportedProgram:
 def check_effects(exported: ExportedProgram) -> None:
     """Raises UnsupportedOpError for ops that torch orders by tokens, such as a check of linear algebra, with their lines."""
     found = [node for node in exported.graph.find_nodes(op="call_function", target=torch.ops.higher_order.with_effects)]
-    ops = [_errors.UnsupportedOp(f"{node.args[1]}: has an effect beside its results", node.name, *_archive.place_of(node))
+    ops = [_errors.UnsupportedOp(f"{node.args[1]}: has an effect beside its results", node.name, *_places.place_of(node))
            for node in found]
     if ops:
         raise _errors.UnsupportedOpError("unsupported ops: " + "; ".join(map(str, ops)), ops)

@@ -20,7 +20,7 @@ from torch.export.graph_signature import (ExportGraphSignature, InputKind, Input
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _disable_current_modes
 
-from . import _aliases, _archive, _computed, _devices, _errors, _expressions, _modules, _strides, _versions
+from . import _aliases, _archive, _computed, _devices, _errors, _expressions, _modules, _places, _strides, _versions
 from ._program import Argument, Constant, InputView, Output, Program, View
 
 # Larger constants stay where they are and are bound like inputs.
@@ -191,7 +191,7 @@ class _Builder:
         for node, expr in extents:
             if expr.free_symbols - known:
                 reason = f"reads a size, {expr}, which no argument of the compiled part tells"
-                ops = [_errors.UnsupportedOp(f"{user.target}: {reason}", user.name, *_archive.place_of(user))
+                ops = [_errors.UnsupportedOp(f"{user.target}: {reason}", user.name, *_places.place_of(user))
                        for user in node.users]
                 raise _errors.UnsupportedOpError("; ".join(map(str, ops)), ops)
 
@@ -294,7 +294,7 @@ class _Builder:
 
     def leave_numbers(self, symbols: set[Any]) -> None:
         """Leaves to PyTorch the ops that read numbers from tensors, where an output is made of such numbers."""
-        ops = [_errors.UnsupportedOp(f"{node.target}: gives a number to the caller", node.name, *_archive.place_of(node))
+        ops = [_errors.UnsupportedOp(f"{node.target}: gives a number to the caller", node.name, *_places.place_of(node))
                for node in self.source.graph.find_nodes(op="call_function", target=aten._local_scalar_dense.default)
                if any(expr.free_symbols & symbols for expr in _expressions.of_value(node.meta["val"]))]
         if ops:

@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import _archive
+from . import _places
 
 if TYPE_CHECKING:
     from torch import fx
@@ -116,7 +116,7 @@ def table(nodes: Iterable[fx.Node]) -> Table:
                 found[node] = next((path for other in getattr(node, near) if (path := found.get(other))), "")
     result = Table({node.name: path for node, path in found.items() if path})
     result.places = {node.name: f"{place[0]}:{place[1]}" for node in nodes
-                     if (place := _archive.user_place_of(node)) != _archive.place_of(node)}
+                     if (place := _places.user_place_of(node)) != _places.place_of(node)}
     return result
 
 

@@ -15,7 +15,7 @@ from torch import fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
-from . import _aliases, _archive, _devices, _errors, _expressions, _graph, _modules, _sizes, _trace, _views
+from . import _aliases, _archive, _devices, _errors, _expressions, _graph, _modules, _places, _sizes, _trace, _views
 from ._runner import DTYPES, GraphRunner
 
 log = logging.getLogger("luminal")
@@ -118,7 +118,7 @@ def _decompose_or_note(graph_module: fx.GraphModule, error: _errors.UnsupportedO
 
 def _located(op: _errors.UnsupportedOp, node: fx.Node) -> _errors.UnsupportedOp:
     """With the user's module, and the line of the user's code rather than of a module of PyTorch's."""
-    file, line = _archive.user_place_of(node)
+    file, line = _places.user_place_of(node)
     return dataclasses.replace(op, file=file, line=line, module=_modules.of_node(node))
 
 
