@@ -349,32 +349,40 @@ Result<bool> CUDADevice::isCapturing(CallerStream caller) {
   return state == kCaptureActive;
 }
 
+Result<CUDADevice::Capture> CUDADevice::getCapture(StreamHandle stream) {
+  Current current(*this);
+  int state = kCaptureNone;
+  unsigned long long id = 0;
+  Capture capture;
+  const NodeHandle *last = nullptr;
+  size_t count = 0;
+  LUMINAL_CHECK(
+      driver.check(driver.streamGetCaptureInfo(stream, &state, &id,
+                                               &capture.graph, &last, &count),
+                   kCaptureError));
+  if (state != kCaptureActive)
+    return Error("the stream is not captured");
+  // The driver's array changes with the stream.
+  capture.last.assign(last, last + count);
+  return capture;
+}
+
 Status CUDADevice::keepWithCapture(CallerStream caller,
                                    std::shared_ptr<const void> owned) {
   Current current(*this);
-  const char *what = "the capture of the stream cannot be used";
-  int state = kCaptureNone;
-  unsigned long long id = 0;
-  GraphHandle graph = nullptr;
-  const NodeHandle *dependences = nullptr;
-  size_t count = 0;
-  LUMINAL_CHECK(driver.check(
-      driver.streamGetCaptureInfo(static_cast<StreamHandle>(caller), &state,
-                                  &id, &graph, &dependences, &count),
-      what));
-  if (state != kCaptureActive)
-    return Error("the stream is not captured");
+  LUMINAL_TRY(capture, getCapture(static_cast<StreamHandle>(caller)));
   auto kept = std::make_unique<Kept>(std::move(owned));
   UserObjectHandle object = nullptr;
   LUMINAL_CHECK(
       driver.check(driver.userObjectCreate(&object, kept.get(), Kept::retire, 1,
                                            kNoDestructorSync),
-                   what));
+                   kCaptureError));
   kept.release();
-  int code = driver.graphRetainUserObject(graph, object, 1, kMoveUserObject);
+  int code =
+      driver.graphRetainUserObject(capture.graph, object, 1, kMoveUserObject);
   if (code != kSuccess)
     driver.userObjectRelease(object, 1);
-  return driver.check(code, what);
+  return driver.check(code, kCaptureError);
 }
 
 Status CUDADevice::copy(const Copy &copy) {

@@ -64,6 +64,15 @@ public:
   };
 
   const Driver &getDriver() const { return driver; }
+  /// What a stream is captured into: the graph, and the nodes that the stream's
+  /// next work waits for. An error where it is not captured.
+  struct Capture {
+    GraphHandle graph = nullptr;
+    std::vector<NodeHandle> last;
+  };
+  static constexpr const char *kCaptureError =
+      "the capture of the stream cannot be used";
+  Result<Capture> getCapture(StreamHandle stream);
   unsigned getMultiprocessors() const { return multiprocessors; }
   /// Bytes of dynamic shared memory that a block may ask for.
   unsigned getMostShared() const { return mostShared; }

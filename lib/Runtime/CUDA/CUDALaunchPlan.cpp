@@ -550,37 +550,24 @@ Status CUDALaunchPlan::capture(CallerStream caller,
                                std::span<const Copy> before,
                                std::span<const Copy> after) {
   CUDADevice::Current current(device);
-  auto *into = static_cast<StreamHandle>(caller);
+  auto *captured = static_cast<StreamHandle>(caller);
   LUMINAL_CHECK(uploadTables());
   LUMINAL_CHECK(wait("a call failed"));
   auto copyAll = [&](std::span<const Copy> copies) {
     int code = kSuccess;
     for (const Copy &copy : copies)
       if (code == kSuccess)
-        code = device.start(copy, into);
+        code = device.start(copy, captured);
     return driver.check(code, "a copy cannot be captured");
   };
   LUMINAL_CHECK(copyAll(before));
-  const char *what = "the capture of the stream cannot be used";
-  int state = kCaptureNone;
-  unsigned long long id = 0;
-  GraphHandle graph = nullptr;
-  const NodeHandle *dependences = nullptr;
-  size_t count = 0;
-  LUMINAL_CHECK(
-      driver.check(driver.streamGetCaptureInfo(into, &state, &id, &graph,
-                                               &dependences, &count),
-                   what));
-  if (state != kCaptureActive)
-    return Error("the stream is not captured");
-  // The driver's array changes with the stream.
-  const std::vector<NodeHandle> roots(dependences, dependences + count);
+  LUMINAL_TRY(into, device.getCapture(captured));
   std::vector<NodeHandle> ends;
-  LUMINAL_CHECK(addNodes(graph, roots, ends));
-  LUMINAL_CHECK(
-      driver.check(driver.streamUpdateCaptureDependencies(
-                       into, ends.data(), ends.size(), kSetCaptureDependencies),
-                   what));
+  LUMINAL_CHECK(addNodes(into.graph, into.last, ends));
+  LUMINAL_CHECK(driver.check(
+      driver.streamUpdateCaptureDependencies(captured, ends.data(), ends.size(),
+                                             kSetCaptureDependencies),
+      CUDADevice::kCaptureError));
   return copyAll(after);
 }
 
