@@ -25,7 +25,7 @@ def load(path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = 
     ``device``: the registered device that runs it, by name; it reads no file of weights, and needs torch. Raises
     ArtifactError.
     """
-    if "torch" in sys.modules:
+    if sys.modules.get("torch") is not None:
         from . import _ranges
         _ranges.watch()
     if not device:
