@@ -102,8 +102,12 @@ luminal_status ContextPool::refresh() {
 luminal_status ContextPool::synchronize() {
   luminal_status status = LUMINAL_OK;
   auto wait = [&](PooledContext &context) {
-    if (Status done = context.context->synchronize();
-        !done && status == LUMINAL_OK)
+    Status done = context.context->synchronize();
+    if (done)
+      return;
+    // The next call binds all of it, states that are broken now among it.
+    context.repeat = 0;
+    if (status == LUMINAL_OK)
       status = capi::failRun(*context.context, std::move(done));
   };
   for (const std::shared_ptr<CapturedCall> &call : getCaptured()) {
