@@ -134,6 +134,43 @@ TEST_F(KernelKey, SchedulesAreLegalAndTheFirstIsTheStaticOne) {
   }
 }
 
+/// Six reductions, each of which the elements' form computes anew in the loop
+/// of the next, take hours: no clock waits for them.
+TEST_F(KernelKey, WhatIsHopelessIsNotTried) {
+  std::string reason, type = "tensor<64x64xf32>", last = "%x",
+                      text = "func.func @f(%f: " + type + ") -> " + type +
+                             " {\n%r = llir.kernel(%f) : (" + type + ") -> " +
+                             type + " {\n^bb0(%x: " + type + "):\n";
+  for (char c : StringRef("abcdef")) {
+    std::string m = std::string("%m") + c, b = std::string("%b") + c,
+                d = std::string("%d") + c;
+    text += m + " = llir.reduce max " + last + " : " + type +
+            " -> tensor<64xf32>\n" + b + " = llir.view " + m +
+            " <(d0, d1) -> (d0)> : tensor<64xf32> -> " + type + "\n" + d +
+            " = llir.elementwise sub(" + last + ", " + b + ") : (" + type +
+            ", " + type + ") -> " + type + "\n";
+    last = d;
+  }
+  text += "llir.yield " + last + " : " + type + "\n}\nreturn %r : " + type +
+          "\n}\n";
+  target = createTarget("cuda", "sm_90a", "", &reason, /*workers=*/0);
+  ASSERT_TRUE(target) << reason;
+  auto module = parseSourceString<ModuleOp>(text, ParserConfig(context.get()));
+  ASSERT_TRUE(module) << text;
+  llir::KernelOp kernel;
+  module->walk([&](llir::KernelOp op) { kernel = op; });
+  KernelAnalysis::SymbolRanges ranges =
+      hlir::getAssumptions(kernel).getSymbols();
+  SmallVector<llir::ProposedLoops> all = target->proposeAll(kernel, ranges);
+  EXPECT_GE(all.size(), 2u);
+  for (const llir::ProposedLoops &proposed : all) {
+    kernel.setLoopsAttr(proposed.loops);
+    EXPECT_NE(
+        llir::getLoopsTitle(kernel, proposed.loops.getCases().front()).str(),
+        "elements");
+  }
+}
+
 namespace {
 /// Kernels of many sorts, as text of their bodies.
 struct Sort {

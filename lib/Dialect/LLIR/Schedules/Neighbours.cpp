@@ -12,10 +12,13 @@
 #include "Forms.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/Debug.h"
 
 using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
+
+#define DEBUG_TYPE "llir-schedules"
 
 namespace {
 /// The parts of a case, to be changed one at a time.
@@ -214,6 +217,22 @@ static ProposedLoops makeProposal(KernelOp kernel, LoopsAttr loops,
   return result;
 }
 
+/// Drops what would take so much longer than `head` that no error of its price
+/// can make up for it: a clock would wait for it in vain. (Six reductions that
+/// are computed anew inside each other take hours.)
+static void dropHopeless(SmallVectorImpl<ProposedLoops> &proposals,
+                         double head) {
+  constexpr double kMostTimes = 256;
+  llvm::erase_if(proposals, [&](const ProposedLoops &proposed) {
+    bool isHopeless = proposed.price > kMostTimes * head;
+    if (isHopeless)
+      LLVM_DEBUG(llvm::dbgs() << "not tried: " << proposed.loops
+                              << " is predicted to take " << proposed.price
+                              << " ns, the schedule at hand " << head << "\n");
+    return isHopeless;
+  });
+}
+
 static void sortByPrice(SmallVectorImpl<ProposedLoops> &proposals) {
   llvm::stable_sort(proposals,
                     [](const ProposedLoops &a, const ProposedLoops &b) {
@@ -237,6 +256,8 @@ llir::getNeighbours(KernelOp kernel, LoopsAttr loops,
       if (seen.insert(other).second && isLegal(kernel, other, ranges, machine))
         found.push_back(makeProposal(kernel, other, ranges, machine));
     }
+  dropHopeless(found,
+               priceLoops(kernel, loops, ranges, machine, machine.workers));
   sortByPrice(found);
   return found;
 }
@@ -262,6 +283,7 @@ llir::proposeAllLoops(KernelOp kernel,
     if (seen.insert(loops).second && isLegal(kernel, loops, ranges, machine))
       others.push_back(makeProposal(kernel, loops, ranges, machine));
   }
+  dropHopeless(others, head.price);
   sortByPrice(others);
   SmallVector<ProposedLoops> all = {head};
   llvm::append_range(all, others);
