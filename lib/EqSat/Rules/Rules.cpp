@@ -207,7 +207,8 @@ static void populateMatmul(RuleSetBuilder &set) {
   addNatives(set);
   Statement state(set, Stratum::Recovery);
   state(Promise::rounding(2), kNumber, {"Gemm", "GemmWholeOperand"});
-  state(Promise::rounding(2), kHalf, {"GemmNarrow"});
+  state(Promise::rounding(2), kHalf,
+        {"GemmNarrow", "NarrowWeights", "NarrowSafeWeights"});
 }
 
 static void populateNorm(RuleSetBuilder &set) {

@@ -5,6 +5,7 @@
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 #include "luminal/EqSat/Program/CostModel.h"
 
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -23,6 +24,15 @@ static bool readsAcross(const NodeView &node) {
     return false;
   ArrayRef<Expr> read = (lhs.usesDim(sum - 1) ? rhs : lhs).getResults();
   return !read.empty() && !read.back().usesDim(sum);
+}
+
+/// Whether a product multiplies two elements of f16 or bf16.
+static bool isNarrowProduct(const NodeView &node) {
+  return node.name->hasInterface<llir::ProductOpInterface>() &&
+         llvm::all_of(node.operandTypes, [](Type operand) {
+           Type element = cast<RankedTensorType>(operand).getElementType();
+           return element.isF16() || element.isBF16();
+         });
 }
 
 namespace {
@@ -48,6 +58,12 @@ public:
     if (auto *costed = node.name->getInterface<llir::CostOpInterface>())
       cost = costed->getCostOf(node.operandTypes, node.resultTypes,
                                node.attributes);
+    // By tensor cores.
+    const MachineModel::Rates &rates = machine.products.kernels;
+    if (cost && rates.f32 > 0 && isNarrowProduct(node))
+      cost->flops = Expr::ceilDiv(
+          cost->flops,
+          std::max<int64_t>(1, std::lround(rates.f16 / rates.f32)));
     double price = perOp + (cost ? cost->price(assumptions, machine) : 0.0);
     // Of two products that take the same time the one is better whose rows can
     // follow from those of another one; a view is not.

@@ -181,7 +181,7 @@ void Explanations::explain(func::FuncOp function, ArrayRef<Arguments> arguments,
     std::string name;
     Promise promise;
     unsigned value, expected, rough = 0;
-    std::optional<unsigned> kept = std::nullopt;
+    std::optional<unsigned> kept = std::nullopt, terms = std::nullopt;
   };
   std::vector<Sides> comparisons;
   Builder b(&context);
@@ -206,6 +206,7 @@ void Explanations::explain(func::FuncOp function, ArrayRef<Arguments> arguments,
     if (rule.promise.kind == Promise::Rounding) {
       sides.expected = nodes.termOver(e, left, right, b.getF64Type());
       sides.rough = nodes.termOver(e, left, right, b.getF32Type());
+      sides.terms = nodes.termsOf(e, right);
       // Spellings of gelu add 1 to a number next to -1.
       auto fn = program.ops.attributes(e.terms[right].payload)
                     .getAs<llir::FnAttr>("fn");
@@ -230,6 +231,8 @@ void Explanations::explain(func::FuncOp function, ArrayRef<Arguments> arguments,
       }
       if (s.kept)
         standard.kept = &(*results)[*s.kept];
+      if (s.terms)
+        standard.terms = &(*results)[*s.terms];
       std::vector<std::string> wrong =
           judge(&context, (*results)[s.value], standard);
       if (!wrong.empty())

@@ -46,14 +46,12 @@ static bool sameBits(double a, double b) {
                        : a == b && std::signbit(a) == std::signbit(b);
 }
 
-/// Whether `x` of a float type is within `ulps` and `slack` of a number.
-static bool isClose(double x, double exact, double ulps, double slack,
-                    FloatType type) {
+/// Whether `x` of a float type is off by no more than `allowed`.
+static bool isClose(double x, double exact, double allowed, FloatType type) {
   if (std::isnan(x) || std::isnan(exact))
     return std::isnan(x) && std::isnan(exact);
   if (x == exact)
     return true;
-  double allowed = ulps * ulpOf(exact, type) + slack;
   if (std::isinf(x)) {
     // The type ends half an ulp after its largest number.
     double end =
@@ -81,7 +79,9 @@ std::vector<std::string> test::judge(MLIRContext *context,
       return {"is an integer, the other side another"};
   }
   std::vector<double> x = numbersOf(context, value),
-                      y = numbersOf(context, expected), rough, kept;
+                      y = numbersOf(context, expected), rough, kept, terms;
+  if (s.terms)
+    terms = numbersOf(context, *s.terms);
   if (s.rough)
     rough = numbersOf(context, *s.rough);
   if (s.kept)
@@ -98,7 +98,9 @@ std::vector<std::string> test::judge(MLIRContext *context,
       double slack = off * 0x1p-22 + std::fabs(y[k]) * 0x1p-47;
       if (!kept.empty())
         slack += std::fabs(kept[k]) * 0x1p-50;
-      isGood = isClose(x[k], y[k], s.ulps, slack, type);
+      bool hasTerms = !terms.empty() && std::isfinite(terms[k]);
+      double unit = ulpOf(hasTerms ? terms[k] : y[k], type);
+      isGood = isClose(x[k], y[k], s.ulps * unit + slack, type);
     }
     if (!isGood)
       wrong.push_back("is " + digits(x[k]) + ", the other side " +

@@ -21,6 +21,8 @@ struct Standard {
   double ulps = -1;
   /// `expected` computed in f32: how far the f64 may itself be off.
   const reference::Tensor *rough = nullptr;
+  /// The sum of absolute terms, where `value` is a product: units are its.
+  const reference::Tensor *terms = nullptr;
   /// The operand whose precision limits a spelling, if there is one.
   const reference::Tensor *kept = nullptr;
 };

@@ -4,6 +4,7 @@
 #include "NodeFunction.h"
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace luminal;
@@ -247,6 +248,39 @@ std::optional<unsigned> NodeFunction::definitionOver(OpId op, uint32_t row,
     known[c] = inType(values.at(c), type);
   }
   return addResult(define(root, type, known));
+}
+
+std::optional<unsigned> NodeFunction::addTerms(OpId op, PayloadId payload,
+                                               ArrayRef<Value> operands) {
+  Type type = ops.type(graph.payloadType(payload));
+  if (!ops.opName(op)->hasInterface<llir::ProductOpInterface>() ||
+      !isa<FloatType>(getElementTypeOrSelf(type)))
+    return std::nullopt;
+  FloatType f64 = builder.getF64Type();
+  SmallVector<Value> sizes;
+  for (Value operand : operands) {
+    Value wide = inType(operand, f64);
+    sizes.push_back(llir::ElementwiseOp::create(
+        builder, wide.getLoc(), wide.getType(), llir::Fn::Abs, wide));
+  }
+  return addResult(buildIn(op, payload, sizes, f64));
+}
+
+std::optional<unsigned> NodeFunction::termsOf(OpId op, uint32_t row) {
+  const Table &table = graph.table(op);
+  SmallVector<Value> operands;
+  for (uint32_t i = 0; i != table.arity(); ++i)
+    operands.push_back(values.at(graph.find(table.key(row)[i])));
+  return addTerms(op, table.payload(row), operands);
+}
+
+std::optional<unsigned> NodeFunction::termsOf(const Explanation &e,
+                                              uint32_t term) {
+  const Explanation::Term &t = e.terms[term];
+  SmallVector<Value> operands;
+  for (uint32_t operand : t.operands)
+    operands.push_back(spell(e, operand));
+  return addTerms(t.op, t.payload, operands);
 }
 
 FailureOr<SmallVector<reference::Tensor>>

@@ -49,12 +49,19 @@ public:
   unsigned termOver(const eqsat::Explanation &e, uint32_t term, uint32_t other,
                     mlir::FloatType type);
 
+  /// The sum of the absolute terms of a product, in f64; std::nullopt of
+  /// another op.
+  std::optional<unsigned> termsOf(eqsat::OpId op, uint32_t row);
+  std::optional<unsigned> termsOf(const eqsat::Explanation &e, uint32_t term);
+
   mlir::FailureOr<llvm::SmallVector<reference::Tensor>>
   evaluate(llvm::ArrayRef<reference::Tensor> arguments);
 
 private:
   using Values = std::map<eqsat::ClassId, mlir::Value>;
   unsigned addResult(mlir::Value value);
+  std::optional<unsigned> addTerms(eqsat::OpId op, eqsat::PayloadId payload,
+                                   llvm::ArrayRef<mlir::Value> operands);
   mlir::Value build(eqsat::OpId op, eqsat::PayloadId payload,
                     llvm::ArrayRef<mlir::Value> operands);
   mlir::Value spell(const eqsat::Explanation &e, uint32_t term);

@@ -347,6 +347,20 @@ std::vector<RuleProgram> tensorFunctions() {
            {{"gemm"}}});
     }
   }
+  // Products that a softmax weights, rounded to the type of the values.
+  for (const char *type : {"f16", "bf16"})
+    for (bool isSafe : {false, true})
+      list.push_back(
+          {std::string(isSafe ? "safely weighted " : "weighted ") + type,
+           {{{"s0", "9"}, "f32", tame}, {{"9", "5"}, type, tame}},
+           [=](C &c, Vs v) {
+             Value weights = c.softmax(v[0], 1), zero = c.splat(v[0], 0);
+             if (isSafe)
+               weights = c.select(c.less(v[0], zero), zero, weights);
+             Type narrow = getElementTypeOrSelf(v[1]);
+             Value values = c.cast(v[1], getElementTypeOrSelf(v[0]));
+             return c.cast(c.matmul(weights, values), narrow);
+           }});
   // Products with other groupings, of small integers: sums of them are exact in
   // any order.
   const std::pair<int64_t, int64_t> few{-3, 3};

@@ -67,6 +67,8 @@ struct Comparison {
   unsigned rough;
   /// The operand whose precision limits a spelling.
   std::optional<unsigned> kept;
+  /// The sum of the absolute terms of a product.
+  std::optional<unsigned> terms;
 };
 
 void Rules::check(const RuleProgram &instance, bool exactOnly) {
@@ -117,7 +119,7 @@ void Rules::check(const RuleProgram &instance, bool exactOnly) {
     if (exactOnly) {
       unsigned value = nodes.valueOfNode(op, row);
       unsigned expected = nodes.valueOfClass(table.classOf(row));
-      comparisons.push_back({op, row, rule, -1, value, expected, 0, {}});
+      comparisons.push_back({op, row, rule, -1, value, expected, 0, {}, {}});
       return;
     }
     if (rule >= rules->all.size() ||
@@ -137,7 +139,8 @@ void Rules::check(const RuleProgram &instance, bool exactOnly) {
                  nodes.valueOfNode(op, row),
                  *exact,
                  *rough,
-                 {}};
+                 {},
+                 nodes.termsOf(op, row)};
     auto fn = ops.attributes(table.payload(row)).getAs<llir::FnAttr>("fn");
     // A rule promises no more than the code of its function.
     if (fn)
@@ -162,6 +165,8 @@ void Rules::check(const RuleProgram &instance, bool exactOnly) {
         standard.rough = &(*results)[c.rough];
       if (c.kept)
         standard.kept = &(*results)[*c.kept];
+      if (c.terms)
+        standard.terms = &(*results)[*c.terms];
       const Table &table = graph.table(c.op);
       for (const std::string &wrong :
            judge(&context, (*results)[c.value], standard)) {
