@@ -196,6 +196,10 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
       rows.workers = options.workers;
       pm.addNestedPass<func::FuncOp>(createJoinRowsPass(rows));
     }
+    llir::ExpandOrdersPassOptions orders;
+    orders.workers = machine.workers;
+    orders.blockThreads = machine.blockThreads;
+    pm.addNestedPass<func::FuncOp>(llir::createExpandOrdersPass(orders));
     llir::UpdateInPlacePassOptions inPlace;
     inPlace.blockThreads = machine.blockThreads;
     pm.addNestedPass<func::FuncOp>(llir::createUpdateInPlacePass(inPlace));

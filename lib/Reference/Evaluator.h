@@ -111,7 +111,9 @@ private:
   mlir::LogicalResult segments(llir::SegmentReduceOp op);
   mlir::LogicalResult matmul(llir::CublasLtMatmulOp op);
   mlir::LogicalResult argsort(llir::ArgsortOp op);
-  mlir::LogicalResult scan(llir::ScanOp op);
+  template <typename OpTy>
+  mlir::LogicalResult scan(OpTy op);
+  mlir::LogicalResult scanParts(llir::ScanPartsOp op);
   mlir::LogicalResult alias(llir::AliasOp op);
   mlir::LogicalResult kernel(llir::KernelOp op);
   /// fn(row, n, result): from a row of the last dim to one of the same length.

@@ -100,7 +100,9 @@ LogicalResult Evaluator::runLLIR(Operation *op) {
       .Case<llir::CublasLtMatmulOp>(
           [&](llir::CublasLtMatmulOp m) { return matmul(m); })
       .Case<llir::ArgsortOp>([&](llir::ArgsortOp a) { return argsort(a); })
-      .Case<llir::ScanOp>([&](llir::ScanOp s) { return scan(s); })
+      .Case<llir::ScanOp, llir::ScanRowsOp>([&](auto s) { return scan(s); })
+      .Case<llir::ScanPartsOp>(
+          [&](llir::ScanPartsOp s) { return scanParts(s); })
       .Case<llir::CallOp>(
           [&](llir::CallOp c) { return custom(c, c.getName()); })
       .Case<llir::GatherOp>([&](auto) { return gather(op); })
@@ -313,7 +315,9 @@ static void take(llir::ScanKind kind, bool isFloat, bool isHalf,
   }
 }
 
-LogicalResult Evaluator::scan(llir::ScanOp op) {
+/// What parts before come to is of no matter here.
+template <typename OpTy>
+LogicalResult Evaluator::scan(OpTy op) {
   FailureOr<Tensor> data = getTensor(op, 0);
   FailureOr<Tensor> result = allocate(op, op.getResult());
   if (failed(data) || failed(result))
@@ -360,6 +364,70 @@ LogicalResult Evaluator::scan(llir::ScanOp op) {
     }
   }
   define(op.getResult(), *result);
+  return success();
+}
+
+LogicalResult Evaluator::scanParts(llir::ScanPartsOp op) {
+  FailureOr<Tensor> data = getTensor(op, 0);
+  if (failed(data))
+    return failure();
+  SmallVector<Tensor> states;
+  for (Value result : op.getStates()) {
+    FailureOr<Tensor> state = allocate(op, result);
+    if (failed(state))
+      return failure();
+    states.push_back(*state);
+  }
+  ArrayRef<int64_t> shape = data->getShape();
+  std::optional<int64_t> part =
+      bindExpr(op.getPartExtent(), symbols).asConstant();
+  if (op.getAxis() >= shape.size() || !part || *part < 1)
+    return op.emitError() << "expected parts of a dim of the operand";
+  const DType from = data->getDType(), to = states[0].getDType();
+  const bool isFloat = isFloatDType(from);
+  const Sums sums(to);
+  int64_t inner = 1;
+  for (int64_t extent : shape.drop_front(op.getAxis() + 1))
+    inner *= extent;
+  const int64_t n = shape[op.getAxis()], parts = (n + *part - 1) / *part;
+  auto getElement = [&](int64_t row, int64_t i) {
+    const int64_t place = op.getReverse() ? n - 1 - i : i,
+                  at = row / inner * n * inner + row % inner + place * inner;
+    const char *element =
+        data->data() + static_cast<size_t>(at) * dtypeSize(from);
+    return Carried{isFloat ? loadFloat(from, element) : 0,
+                   isFloat ? 0 : loadInt(from, element), place};
+  };
+  auto getTarget = [&](Tensor &state, int64_t at) {
+    return state.mutableData() +
+           static_cast<size_t>(at) * dtypeSize(state.getDType());
+  };
+  const bool isLog = op.getKind() == llir::ScanKind::LogSumExp;
+  for (int64_t row = 0; n && row < data->getNumElements() / n; ++row)
+    for (int64_t p = 0; p < parts; ++p) {
+      const int64_t first = p * *part, last = std::min(n, first + *part),
+                    at = row / inner * parts * inner + row % inner + p * inner;
+      const llir::ScanKind kind = isLog ? llir::ScanKind::Max : op.getKind();
+      Carried carried = startOf(kind, from);
+      for (int64_t i = first; i < last; ++i)
+        take(kind, isFloat, false, sums, getElement(row, i), carried);
+      if (isFloat)
+        storeFloat(to, carried.number, getTarget(states[0], at));
+      else
+        storeInt(to, carried.integer, getTarget(states[0], at));
+      if (op.getPositions())
+        storeInt(DType::I64, carried.place, getTarget(states[1], at));
+      if (!isLog)
+        continue;
+      double sum = 0;
+      for (int64_t i = first; i < last; ++i) {
+        const double x = getElement(row, i).number;
+        sum += x == carried.number ? 1 : std::exp(x - carried.number);
+      }
+      storeFloat(to, sum, getTarget(states[1], at));
+    }
+  for (auto [result, state] : llvm::zip_equal(op.getStates(), states))
+    define(result, state);
   return success();
 }
 

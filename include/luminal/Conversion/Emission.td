@@ -51,4 +51,16 @@ def ReductionEmissionOpInterface : OpInterface<"ReductionEmissionOpInterface"> {
   ];
 }
 
+def WholeEmissionOpInterface : OpInterface<"WholeEmissionOpInterface"> {
+  let cppNamespace = "::luminal";
+  let description = [{
+    The code of an op that is a kernel of its own (`llir::WholeOpInterface`).
+  }];
+  let methods = [
+    InterfaceMethod<[{One unit of work, an i64, by the emitter's team: it reads elements of the op's operands and stores those
+                      of the kernel's results.}],
+                    "void", "emitUnit", (ins "::luminal::Emitter &":$e, "::mlir::Value":$unit)>
+  ];
+}
+
 #endif // LUMINAL_CONVERSION_EMISSION

@@ -250,6 +250,17 @@ public:
   llvm::SmallVector<mlir::Value>
   mergeTeam(ReductionEmissionOpInterface op,
             llvm::SmallVector<mlir::Value> state);
+  /// What members before a member have together, and what all have.
+  struct TeamScan {
+    llvm::SmallVector<mlir::Value> before, all;
+  };
+  /// A state that has what both have, of which the first comes before.
+  using MergeFn = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+      llvm::ArrayRef<mlir::Value>, llvm::ArrayRef<mlir::Value>)>;
+  /// The states of members in their order, merged in one order; `identity` has
+  /// nothing. A team has whole warps, or one member.
+  TeamScan scanTeam(llvm::SmallVector<mlir::Value> state,
+                    llvm::ArrayRef<mlir::Value> identity, MergeFn merge);
   /// `flag` (i1) of the first member, in each of them; what it wrote before and
   /// has seen of others is there for all.
   mlir::Value shareFlag(mlir::Value flag);

@@ -148,7 +148,6 @@ struct MachineModel {
     machine.vectorRegisters = 0;
     machine.hasScratch = false;
     machine.sortsRows = false;
-    machine.scansRows = false;
     machine.unitElements = 1;
     return machine;
   }

@@ -438,5 +438,6 @@ void luminal::registerLLIRToLLVMDialects(DialectRegistry &registry) {
     llir::SegmentReduceOp::attachInterface<SegmentEmission>(*context);
     llir::ReduceOp::attachInterface<ReduceEmission>(*context);
     llir::GemmOp::attachInterface<GemmEmission>(*context);
+    attachScans(*context);
   });
 }

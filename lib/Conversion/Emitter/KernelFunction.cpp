@@ -33,12 +33,12 @@ using EmitForm = WorkShape (*)(Emitter &e, const WorkLoop &loop);
 /// The code of what loops are made of.
 static EmitForm getForm(llir::KernelOp kernel, llir::LoopCaseAttr loopCase) {
   static const std::pair<StringRef, EmitForm> forms[] = {
-      {"elements", emitElements},     {"rows", emitRows},
-      {"product", emitProduct},       {"ordered", emitOrdered},
-      {"stages", emitStages},         {"streamed", emitStreamed},
-      {"blocks", emitBlocks},         {"streamed blocks", emitStreamedBlocks},
-      {"transposes", emitTransposes}, {"updates", emitUpdates},
-      {"row program", emitRowProgram}};
+      {"elements", emitElements},      {"rows", emitRows},
+      {"product", emitProduct},        {"ordered", emitOrdered},
+      {"stages", emitStages},          {"streamed", emitStreamed},
+      {"blocks", emitBlocks},          {"streamed blocks", emitStreamedBlocks},
+      {"transposes", emitTransposes},  {"updates", emitUpdates},
+      {"row program", emitRowProgram}, {"whole", emitWhole}};
   StringRef title = llir::getLoopsTitle(kernel, loopCase);
   auto it =
       llvm::find_if(forms, [&](auto &form) { return form.first == title; });

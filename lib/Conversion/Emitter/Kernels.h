@@ -50,6 +50,10 @@ WorkShape emitRowProgram(Emitter &e, const WorkLoop &loop);
 WorkShape emitStreamed(Emitter &e, const WorkLoop &loop);
 WorkShape emitStreamedBlocks(Emitter &e, const WorkLoop &loop);
 WorkShape emitTransposes(Emitter &e, const WorkLoop &loop);
+WorkShape emitWhole(Emitter &e, const WorkLoop &loop);
+
+/// Attaches the code of the ops that are kernels of their own.
+void attachScans(mlir::MLIRContext &context);
 
 /// The elements at `index` of several reductions of segments, in one loop: none
 /// waits for what another reads.

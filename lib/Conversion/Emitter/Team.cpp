@@ -113,9 +113,9 @@ Value Emitter::shareFlag(Value flag) {
 // Exchange
 //===----------------------------------------------------------------------===//
 
-/// `v` of the thread whose number differs in the bits of `distance`.
+/// `v` of the thread of the warp that `distance` (i32) and `kind` tell.
 static Value exchange(ImplicitLocOpBuilder &b, Value v, Value mask,
-                      unsigned distance) {
+                      Value distance, NVVM::ShflKind kind) {
   Type type = v.getType(), i32 = b.getI32Type();
   unsigned bits = type.getIntOrFloatBitWidth();
   Type integer = b.getIntegerType(bits);
@@ -125,9 +125,10 @@ static Value exchange(ImplicitLocOpBuilder &b, Value v, Value mask,
     return arith::ConstantOp::create(b, b.getIntegerAttr(type, n));
   };
   auto word = [&](Value x) -> Value {
-    return NVVM::ShflOp::create(b, i32, mask, x, number(i32, distance),
-                                number(i32, 31), NVVM::ShflKind::bfly,
-                                UnitAttr());
+    // Threads below the first one there is have their own.
+    const int64_t clamp = kind == NVVM::ShflKind::up ? 0 : 31;
+    return NVVM::ShflOp::create(b, i32, mask, x, distance, number(i32, clamp),
+                                kind, UnitAttr());
   };
   if (bits < 32) {
     v = arith::TruncIOp::create(b, integer,
@@ -195,7 +196,10 @@ SmallVector<Value> Emitter::mergeTeam(ReductionEmissionOpInterface op,
   for (unsigned distance = inWarp / 2; distance > 0; distance /= 2) {
     SmallVector<Value> other;
     for (Value v : state)
-      other.push_back(exchange(b, v, team.mask, distance));
+      other.push_back(
+          exchange(b, v, team.mask,
+                   arith::ConstantOp::create(b, b.getI32IntegerAttr(distance)),
+                   NVVM::ShflKind::bfly));
     state = op.emitMerge(b, state, other);
   }
   if (team.count <= team.warp)
@@ -235,4 +239,69 @@ SmallVector<Value> Emitter::mergeTeam(ReductionEmissionOpInterface op,
   for (int64_t number = 1; number < warps; ++number)
     state = op.emitMerge(b, state, read(number));
   return state;
+}
+
+Emitter::TeamScan Emitter::scanTeam(SmallVector<Value> state,
+                                    ArrayRef<Value> identity, MergeFn merge) {
+  if (team.count == 1)
+    return {SmallVector<Value>(identity), state};
+  auto number = [&](int64_t n) -> Value {
+    return arith::ConstantOp::create(
+        b, b.getI32IntegerAttr(static_cast<int32_t>(n)));
+  };
+  auto fromBelow = [&](ArrayRef<Value> values, int64_t distance) {
+    return llvm::map_to_vector(values, [&](Value v) {
+      return exchange(b, v, team.mask, number(distance), NVVM::ShflKind::up);
+    });
+  };
+  auto choose = [&](Value condition, ArrayRef<Value> x, ArrayRef<Value> y) {
+    SmallVector<Value> chosen;
+    for (auto [a, b2] : llvm::zip_equal(x, y))
+      chosen.push_back(arith::SelectOp::create(b, condition, a, b2));
+    return chosen;
+  };
+  assert(team.count % team.warp == 0 && "whole warps exchange");
+  Value inLane = remU(team.member, constant(team.warp));
+  for (unsigned distance = 1; distance < team.warp; distance *= 2) {
+    SmallVector<Value> below = fromBelow(state, distance);
+    Value hasBelow = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, inLane,
+                                           constant(distance));
+    state = choose(hasBelow, merge(below, state), state);
+  }
+  Value isFirst =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, inLane, constant(0));
+  SmallVector<Value> before = choose(isFirst, identity, fromBelow(state, 1));
+  if (team.count == team.warp)
+    return {before, llvm::map_to_vector(state, [&](Value v) {
+              return exchange(b, v, team.mask, number(team.warp - 1),
+                              NVVM::ShflKind::idx);
+            })};
+  // One slot for each warp and value.
+  const int64_t warps = team.count / team.warp;
+  Value warp = divU(team.member, constant(team.warp));
+  SmallVector<Value> memory;
+  for (Value v : state)
+    memory.push_back(makeShared(v.getType(), warps));
+  // All have read what an earlier scan left there.
+  NVVM::Barrier0Op::create(b);
+  Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, inLane,
+                                       constant(team.warp - 1));
+  ifThen(isLast, [&] {
+    for (auto [v, base] : llvm::zip_equal(state, memory))
+      LLVM::StoreOp::create(b, v, address(base, warp, v.getType()));
+  });
+  NVVM::Barrier0Op::create(b);
+  SmallVector<Value> all(identity), ofWarps(identity);
+  for (int64_t w = 0; w < warps; ++w) {
+    SmallVector<Value> next;
+    for (auto [v, base] : llvm::zip_equal(state, memory))
+      next.push_back(LLVM::LoadOp::create(
+          b, v.getType(), address(base, constant(w), v.getType())));
+    Value isBefore =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ult, constant(w), warp);
+    all = w == 0 ? next : merge(all, next);
+    // Of the warps before, those up to the last one.
+    ofWarps = choose(isBefore, all, ofWarps);
+  }
+  return {merge(ofWarps, before), all};
 }

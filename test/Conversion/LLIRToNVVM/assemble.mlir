@@ -17,6 +17,9 @@
 // RUN: ptxas -arch=sm_80 %t.share.80.ptx -o %t.share.80.cubin
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %t.share.mlir -o %t.share.90.ptx
 // RUN: ptxas -arch=sm_90a %t.share.90.ptx -o %t.share.90.cubin
+// RUN: luminal-opt %S/scans.mlir --luminal-pipeline="target=cuda arch=sm_80 from=saturated until=scheduled" -o %t.scans.mlir
+// RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_80 %t.scans.mlir -o %t.scans.ptx
+// RUN: ptxas -arch=sm_80 %t.scans.ptx -o %t.scans.cubin
 // RUN: %python %S/functions.py > %t.mlir
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %t.mlir -o %t.fn.ptx
 // RUN: ptxas -arch=sm_90a %t.fn.ptx -o %t.fn.cubin

@@ -31,6 +31,12 @@ func.func @flat(%a: tensor<4xf32>, %b: tensor<4xf32>, %x: tensor<2x3xf32>, %data
   %seg = llir.segment_reduce sum %data, %indices : tensor<10x4xf32>, tensor<2xi64> -> tensor<2x4xf32>
   // CHECK: llir.gather %{{.*}}, %{{.*}} {checked} : tensor<10x4xf32>, tensor<2xi64> -> tensor<2x4xf32>
   %10 = llir.gather %data, %indices {checked} : tensor<10x4xf32>, tensor<2xi64> -> tensor<2x4xf32>
+  // CHECK: llir.scan_parts %{{.*}} {axis = 0 : i64, kind = #llir.scan_kind<max>, part = #hlir.map<() -> (3)>, positions = true} : tensor<4xf32> -> tensor<2xf32>, tensor<2xi64>
+  %s:2 = llir.scan_parts %a {axis = 0 : i64, kind = #llir.scan_kind<max>, part = #hlir.map<() -> (3)>, positions = true} : tensor<4xf32> -> tensor<2xf32>, tensor<2xi64>
+  // CHECK: llir.scan_rows %{{.*}}, %{{.*}}, %{{.*}} {axis = 0 : i64, kind = #llir.scan_kind<max>, part = #hlir.map<() -> (3)>, positions = true} : (tensor<4xf32>, tensor<2xf32>, tensor<2xi64>) -> tensor<4xi64>
+  %t = llir.scan_rows %a, %s#0, %s#1 {axis = 0 : i64, kind = #llir.scan_kind<max>, part = #hlir.map<() -> (3)>, positions = true} : (tensor<4xf32>, tensor<2xf32>, tensor<2xi64>) -> tensor<4xi64>
+  // CHECK: llir.scan_rows %{{[^,]*}} {axis = 1 : i64, exclusive = true, kind = #llir.scan_kind<sum>, part = #hlir.map<() -> (3)>, reverse = true} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %u = llir.scan_rows %x {axis = 1 : i64, kind = #llir.scan_kind<sum>, part = #hlir.map<() -> (3)>, reverse = true, exclusive = true} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   // CHECK: llir.scatter set %{{.*}}, %{{.*}}, %{{.*}} {checked} : tensor<10x4xf32>, tensor<3xi64>, tensor<3x4xf32>
   %11 = llir.scatter set %data, %three, %updates {checked} : tensor<10x4xf32>, tensor<3xi64>, tensor<3x4xf32>
   return

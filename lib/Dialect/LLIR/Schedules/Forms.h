@@ -83,6 +83,7 @@ findForms(KernelOp kernel, LoopCaseAttr loopCase,
 /// names: then the first that fits the kernel is meant.
 llvm::ArrayRef<const LoopForms *> getLoopForms();
 
+extern const LoopForms kWholeForms;
 extern const LoopForms kUpdateForms;
 extern const LoopForms kOrderedForms;
 extern const LoopForms kBlockForms;

@@ -20,9 +20,9 @@ int64_t llir::getElementCost(KernelOp kernel) {
 
 ArrayRef<const LoopForms *> llir::getLoopForms() {
   static const LoopForms *forms[] = {
-      &kUpdateForms,     &kOrderedForms,   &kBlockForms,  &kProductForms,
-      &kRowForms,        &kStreamForms,    &kStageForms,  &kStreamBlockForms,
-      &kRowProgramForms, &kTransposeForms, &kElementForms};
+      &kWholeForms,       &kUpdateForms,     &kOrderedForms,   &kBlockForms,
+      &kProductForms,     &kRowForms,        &kStreamForms,    &kStageForms,
+      &kStreamBlockForms, &kRowProgramForms, &kTransposeForms, &kElementForms};
   return forms;
 }
 

@@ -6,6 +6,7 @@
 
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
 #include "luminal/Support/MachineModel.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/SymbolTable.h"
 #include <variant>
 
@@ -45,6 +46,11 @@ struct LaunchField {
 };
 
 enum class Fn : uint32_t;
+
+/// Threads of a GPU's block, and of those that take a unit of work together.
+struct WholeThreads {
+  unsigned threads = 0, team = 1;
+};
 
 /// How an element changes when a reference u of its row becomes u'
 /// (RescaleOpInterface).
@@ -111,6 +117,11 @@ namespace luminal::llir {
 /// In what sums and maxima of elements of this type are kept: those of 16 bits
 /// in 32.
 mlir::Type getAccumulatorType(mlir::Type element);
+
+/// What a scan of elements of the type `from` carries from one element to the
+/// next, as tensors hold it: a number for each.
+llvm::SmallVector<mlir::Type> getScanStates(ScanKind kind, mlir::Type from,
+                                            mlir::Type to, bool positions);
 
 /// Whether the op has loops of its own, whose form a schedule must state.
 bool hasLoops(mlir::Operation *op);

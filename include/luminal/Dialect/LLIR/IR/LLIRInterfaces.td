@@ -156,6 +156,25 @@ def LLIR_LookupOpInterface : OpInterface<"LookupOpInterface", [LLIR_BodyOpInterf
   ];
 }
 
+def LLIR_WholeOpInterface : OpInterface<"WholeOpInterface", [LLIR_BodyOpInterface]> {
+  let cppNamespace = "::luminal::llir";
+  let description = [{
+    An op that is a kernel of its own: its operands are the kernel's, in memory, and its results are those of the kernel.
+    What a unit of its work is, and which threads take one together, the op says; the code of a unit is an interface of
+    the target's emission (`WholeEmissionOpInterface`).
+  }];
+  let methods = [
+    InterfaceMethod<"Units of work, which may be done in any order or at once.", "::luminal::Expr", "countUnits">,
+    InterfaceMethod<"Simple operations of all units together.", "::luminal::Expr", "countOperations">,
+    InterfaceMethod<[{Threads of a GPU's block, and of them those that take a unit together; a machine without blocks has
+                      one for each unit.}],
+                    "::luminal::llir::WholeThreads", "chooseThreads",
+                    (ins "const ::luminal::Assumptions &":$symbols, "const ::luminal::MachineModel &":$machine)>,
+    InterfaceMethod<"Checks that a team of so many threads, in blocks of `threads`, can take a unit; what is wrong.",
+                    "std::string", "checkTeam", (ins "unsigned":$threads, "unsigned":$team), "", "return {};">
+  ];
+}
+
 //===----------------------------------------------------------------------===//
 // What no kernel holds
 //===----------------------------------------------------------------------===//
@@ -196,6 +215,20 @@ def LLIR_LibraryOpInterface : OpInterface<"LibraryOpInterface", [LLIR_Standalone
                     "::mlir::LogicalResult", "checkLibrary">,
     InterfaceMethod<"Bytes of memory of the device that the step needs besides its operands and results.",
                     "int64_t", "getWorkspaceBytes", (ins), "", "return 0;">
+  ];
+}
+
+def LLIR_ExpandOpInterface : OpInterface<"ExpandOpInterface", [LLIR_StandaloneOpInterface]> {
+  let cppNamespace = "::luminal::llir";
+  let description = [{
+    An op between kernels that is kernels of its own where no library of the target computes it.
+  }];
+  let methods = [
+    InterfaceMethod<[{Makes these kernels for a machine with blocks of threads; the values that stand for the results, of
+                      their types.}],
+                    "::llvm::SmallVector<::mlir::Value>", "expand",
+                    (ins "::mlir::ImplicitLocOpBuilder &":$b, "const ::luminal::Assumptions &":$symbols,
+                         "const ::luminal::MachineModel &":$machine)>
   ];
 }
 

@@ -88,6 +88,7 @@ def LLIR_ArgsortOp : LLIR_Op<"argsort", [Pure, DeclareOpInterfaceMethods<LLIR_Li
 }
 
 def LLIR_ScanOp : LLIR_Op<"scan", [Pure, DeclareOpInterfaceMethods<LLIR_LibraryOpInterface>,
+                                   DeclareOpInterfaceMethods<LLIR_ExpandOpInterface>,
                                    DeclareOpInterfaceMethods<LLIR_StandaloneOpInterface>], "getCostOf"> {
   let summary = "the sum, product or extremum of all elements up to each one";
   let description = [{
@@ -103,7 +104,7 @@ def LLIR_ScanOp : LLIR_Op<"scan", [Pure, DeclareOpInterfaceMethods<LLIR_LibraryO
     order; multiplied from the first one to the last, f16 and bf16 in f32, others in f64; integers wrap. NaN is beyond every number, and a zero of an extremum
     has either sign.
 
-    On a CPU the runtime computes it, in the library `scan`; a GPU has none yet.
+    On a CPU the runtime computes it, in the library `scan`; on a GPU it is kernels (`llir-expand-orders`).
 
     Example:
     ```mlir

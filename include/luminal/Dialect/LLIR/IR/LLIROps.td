@@ -255,6 +255,7 @@ def LLIR_ScatterOp : LLIR_LoopOp<"scatter", [Pure, LLIR_Body<["getReads"]>, LLIR
 }
 
 include "luminal/Dialect/LLIR/IR/LLIRLibraries.td"
+include "luminal/Dialect/LLIR/IR/LLIRWholeOps.td"
 
 //===----------------------------------------------------------------------===//
 // Between kernels

@@ -49,6 +49,31 @@ def ExpandUpdatesPass : Pass<"llir-expand-updates", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
+def ExpandOrdersPass : Pass<"llir-expand-orders", "::mlir::func::FuncOp"> {
+  let summary = "Make kernels of ops between kernels that no library computes";
+  let description = [{
+    Scans become kernels of their own on machines with threads in blocks. Where rows are few and long, they are cut into
+    parts: a kernel finds what each part comes to, and another one begins each part with those before it. The length
+    of a part follows from the length of a row alone.
+
+    Before:
+    ```mlir
+    %r = llir.scan %x {axis = 0 : i64, kind = #llir.scan_kind<sum>} : tensor<40000xf32> -> tensor<40000xf32>
+    ```
+    After:
+    ```mlir
+    %s = llir.kernel(%x) : (tensor<40000xf32>) -> tensor<40xf32> { llir.scan_parts ... }
+    %r = llir.kernel(%x, %s) : (tensor<40000xf32>, tensor<40xf32>) -> tensor<40000xf32> { llir.scan_rows ... }
+    ```
+  }];
+  let options = [
+    Option<"workers", "workers", "int64_t", "108", "Multiprocessors of the GPU">,
+    Option<"blockThreads", "block-threads", "int64_t", "0",
+           "Threads of a GPU's block; 0: the target has none, and nothing is changed">
+  ];
+  let dependentDialects = ["::luminal::llir::LLIRDialect"];
+}
+
 def JoinProductsPass : Pass<"llir-join-products", "::mlir::func::FuncOp"> {
   let summary = "Let products that read the same row be one";
   let description = [{

@@ -1,0 +1,301 @@
+//===- ScanKernels.cpp - Scans as kernels ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "WholeKernel.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+static Type elementOf(Value value) { return typeOf(value).getElementType(); }
+
+SmallVector<Type> llir::getScanStates(ScanKind kind, Type from, Type to,
+                                      bool positions) {
+  if (kind == ScanKind::Max || kind == ScanKind::Min) {
+    SmallVector<Type> types = {getAccumulatorType(from)};
+    if (positions)
+      types.push_back(IntegerType::get(from.getContext(), 64));
+    return types;
+  }
+  if (!isa<FloatType>(from))
+    return {from};
+  // A result of another type than the operand is rounded from it.
+  Type wide = from.isF64() || to.isF64()
+                  ? Type(Float64Type::get(from.getContext()))
+                  : Type(Float32Type::get(from.getContext()));
+  if (kind == ScanKind::LogSumExp)
+    return {wide, wide};
+  // A product from the first element on.
+  if (kind == ScanKind::Product && !from.isF16() && !from.isBF16())
+    wide = Float64Type::get(from.getContext());
+  return {wide};
+}
+
+namespace {
+/// A scanned tensor as [outer, length, inner], and how it is cut.
+struct Scanned {
+  Scanned(Value operand, uint64_t axis, const Expr &part)
+      : extents(hlir::getExtents(operand)), part(part) {
+    auto at = extents.begin() + static_cast<int64_t>(axis);
+    outer = product({extents.begin(), at});
+    length = *at;
+    inner = product({at + 1, extents.end()});
+  }
+  Expr countParts() const { return Expr::ceilDiv(length, part); }
+
+  SmallVector<Expr> extents;
+  Expr part, outer, length, inner;
+};
+} // namespace
+
+/// Floats are multiplied from the first one to the last, by one thread.
+static bool isInOrder(ScanKind kind, Value operand) {
+  return kind == ScanKind::Product && isa<FloatType>(elementOf(operand));
+}
+
+/// Threads for units of `part` elements each: a team where these lie side by
+/// side in memory.
+static WholeThreads chooseScanThreads(const Scanned &of, const Expr &units,
+                                      bool isInOrder,
+                                      const Assumptions &symbols,
+                                      const MachineModel &machine) {
+  constexpr unsigned kBlock = 256, kFewThreads = 64;
+  constexpr int64_t kShort = 2048, kVeryShort = 256, kManyUnits = 2048;
+  if (!machine.blockThreads)
+    return {};
+  if (!of.inner.isConstant(1) || isInOrder)
+    return {kFewThreads, 1};
+  const bool isShort = symbols.provablyLessEqual(of.part, kShort) &&
+                       nominalValue(units, symbols) >= kManyUnits;
+  if (isShort || symbols.provablyLessEqual(of.part, kVeryShort))
+    return {kBlock, machine.warpThreads};
+  return {kBlock, kBlock};
+}
+
+static std::string checkScanTeam(const Scanned &of, bool isInOrder,
+                                 unsigned threads, unsigned team) {
+  // Exchanged within whole warps.
+  constexpr unsigned kWarp = 32;
+  if (team == 1)
+    return {};
+  if (!of.inner.isConstant(1))
+    return "is of a dim that is not the last, whose elements a team cannot "
+           "share";
+  if (isInOrder)
+    return "multiplies floats in order, which a team cannot share";
+  return team == kWarp || team == threads
+             ? std::string()
+             : "is shared by " + std::to_string(team) +
+                   " threads, expected a warp or a block";
+}
+
+static int64_t getStep(ScanKind kind) {
+  constexpr int64_t kStep = 4, kExp = 40;
+  return kind == ScanKind::LogSumExp ? kExp : kStep;
+}
+
+static LogicalResult verifyPart(Operation *op, Value operand, uint64_t axis,
+                                hlir::MapAttr part) {
+  if (axis >= hlir::getExtents(operand).size())
+    return op->emitOpError() << "has no dim " << axis;
+  if (part.getNumDims() != 0 || part.getResults().size() != 1)
+    return op->emitOpError() << "has parts of one quantity of a map without "
+                             << "dims";
+  if (hlir::getAssumptions(op).provablyLess(part.getResults()[0], 1))
+    return op->emitOpError() << "has empty parts";
+  return success();
+}
+
+/// That `states` are those of the parts.
+static LogicalResult verifyStates(Operation *op, const Scanned &of,
+                                  uint64_t axis, ValueRange states,
+                                  ArrayRef<Type> types) {
+  if (states.size() != types.size())
+    return op->emitOpError() << "has states of " << types.size()
+                             << " tensors, found " << states.size();
+  SmallVector<Expr> extents = of.extents;
+  extents[axis] = of.countParts();
+  for (auto [state, type] : llvm::zip_equal(states, types)) {
+    if (elementOf(state) != type)
+      return op->emitOpError()
+             << "carries " << type << ", found a state of " << elementOf(state);
+    if (!hlir::mayBeEqual(op, extents, hlir::getExtents(state)))
+      return op->emitOpError() << "expects a state for each part";
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// scan_parts
+//===----------------------------------------------------------------------===//
+
+LogicalResult ScanPartsOp::verify() {
+  if (failed(verifyPart(*this, getOperand(), getAxis(), getPart())))
+    return failure();
+  if (isInOrder(getKind(), getOperand()))
+    return emitOpError() << "multiplies floats in order, which have no parts";
+  Type from = elementOf(getOperand());
+  // A sum may be kept in more than its elements need.
+  Type to = getStates().empty() ? from : elementOf(getStates()[0]);
+  return verifyStates(*this, {getOperand(), getAxis(), getPartExtent()},
+                      getAxis(), getStates(),
+                      getScanStates(getKind(), from, to, getPositions()));
+}
+
+void ScanPartsOp::getReads(const Index &index, AddDim addDim, ReadAt read) {
+  Index at = index;
+  at[getAxis()] = addDim(hlir::getExtents(getOperand())[getAxis()]);
+  read(getOperandMutable(), at);
+}
+
+std::optional<Cost> ScanPartsOp::getCostOf(TypeRange operands,
+                                           TypeRange results, DictionaryAttr) {
+  Expr written = 0;
+  for (Type result : results)
+    written = written + countBytes(result);
+  return Cost{countBytes(operands[0]), written, countElements(operands[0]), 1};
+}
+
+int64_t ScanPartsOp::getCodeSize() { return getStep(getKind()); }
+int64_t ScanPartsOp::getLoopCopies() { return 2; }
+
+Expr ScanPartsOp::countUnits() {
+  return countElements(getStates()[0].getType());
+}
+Expr ScanPartsOp::countOperations() {
+  return countElements(getOperand().getType()) * Expr(getStep(getKind()));
+}
+WholeThreads ScanPartsOp::chooseThreads(const Assumptions &symbols,
+                                        const MachineModel &machine) {
+  return chooseScanThreads({getOperand(), getAxis(), getPartExtent()},
+                           countUnits(), /*isInOrder=*/false, symbols, machine);
+}
+std::string ScanPartsOp::checkTeam(unsigned threads, unsigned team) {
+  return checkScanTeam({getOperand(), getAxis(), getPartExtent()},
+                       /*isInOrder=*/false, threads, team);
+}
+
+//===----------------------------------------------------------------------===//
+// scan_rows
+//===----------------------------------------------------------------------===//
+
+LogicalResult ScanRowsOp::verify() {
+  if (failed(verifyPart(*this, getOperand(), getAxis(), getPart())))
+    return failure();
+  Type from = elementOf(getOperand()), to = elementOf(getResult());
+  Scanned of(getOperand(), getAxis(), getPartExtent());
+  if (!hlir::mayBeEqual(*this, of.extents, hlir::getExtents(getResult())))
+    return emitOpError() << "expects a result of the operand's shape";
+  SmallVector<Type> types = getScanStates(getKind(), from, to, getPositions());
+  if (getStates().empty()) {
+    if (hlir::getAssumptions(*this).provablyLess(of.part, of.length))
+      return emitOpError() << "has parts, but not what those before come to";
+    return success();
+  }
+  if (isInOrder(getKind(), getOperand()))
+    return emitOpError() << "multiplies floats in order, which have no parts";
+  return verifyStates(*this, of, getAxis(), getStates(), types);
+}
+
+void ScanRowsOp::getReads(const Index &index, AddDim addDim, ReadAt read) {
+  Index at = index;
+  at[getAxis()] = addDim(hlir::getExtents(getOperand())[getAxis()]);
+  read(getOperandMutable(), at);
+  for (OpOperand &state : getStatesMutable()) {
+    at[getAxis()] = addDim(hlir::getExtents(state.get())[getAxis()]);
+    read(state, at);
+  }
+}
+
+std::optional<Cost> ScanRowsOp::getCostOf(TypeRange operands, TypeRange results,
+                                          DictionaryAttr) {
+  Expr bytes = 0;
+  for (Type operand : operands)
+    bytes = bytes + countBytes(operand);
+  return Cost{bytes, countBytes(results[0]), countElements(results[0]), 1};
+}
+
+int64_t ScanRowsOp::getCodeSize() { return getStep(getKind()); }
+int64_t ScanRowsOp::getLoopCopies() { return 4; }
+
+Expr ScanRowsOp::countUnits() {
+  if (!getStates().empty())
+    return countElements(getStates()[0].getType());
+  Scanned of(getOperand(), getAxis(), getPartExtent());
+  return of.outer * of.inner;
+}
+Expr ScanRowsOp::countOperations() {
+  return countElements(getOperand().getType()) * Expr(2 * getStep(getKind()));
+}
+WholeThreads ScanRowsOp::chooseThreads(const Assumptions &symbols,
+                                       const MachineModel &machine) {
+  return chooseScanThreads({getOperand(), getAxis(), getPartExtent()},
+                           countUnits(), isInOrder(getKind(), getOperand()),
+                           symbols, machine);
+}
+std::string ScanRowsOp::checkTeam(unsigned threads, unsigned team) {
+  return checkScanTeam({getOperand(), getAxis(), getPartExtent()},
+                       isInOrder(getKind(), getOperand()), threads, team);
+}
+
+//===----------------------------------------------------------------------===//
+// scan as kernels
+//===----------------------------------------------------------------------===//
+
+/// Elements of a part, or nothing where a unit takes a whole row: rows are many
+/// or short.
+static std::optional<Expr> choosePart(ScanOp op, const Scanned &of,
+                                      const Assumptions &symbols,
+                                      const MachineModel &machine) {
+  // Elements of a part at least, of a team's and of one thread's; parts of a
+  // row at most, for each reads what all before it come to; rows that are work
+  // enough for a multiprocessor, likewise.
+  constexpr int64_t kTeamPart = 1024, kOwnPart = 64, kMostParts = 1024;
+  constexpr double kTeamRows = 2, kOwnRows = 512;
+  constexpr int64_t kFewest = 8;
+  if (isInOrder(op.getKind(), op.getOperand()))
+    return std::nullopt;
+  const bool isTeam = of.inner.isConstant(1);
+  const int64_t least = isTeam ? kTeamPart : kOwnPart;
+  if (symbols.provablyLessEqual(of.length, least * kFewest) ||
+      nominalValue(of.outer * of.inner, symbols) >=
+          (isTeam ? kTeamRows : kOwnRows) * machine.workers)
+    return std::nullopt;
+  return symbols.simplify(
+      Expr(least) * Expr::max(1, Expr::ceilDiv(of.length, least * kMostParts)));
+}
+
+SmallVector<Value> ScanOp::expand(ImplicitLocOpBuilder &b,
+                                  const Assumptions &symbols,
+                                  const MachineModel &machine) {
+  Scanned of(getOperand(), getAxis(),
+             hlir::getExtents(getOperand())[getAxis()]);
+  std::optional<Expr> part = choosePart(*this, of, symbols, machine);
+  NamedAttrList attributes;
+  attributes.set("kind", getKindAttr());
+  attributes.set("axis", getAxisAttr());
+  attributes.set("reverse", getReverseAttr());
+  attributes.set("positions", getPositionsAttr());
+  attributes.set("part",
+                 hlir::MapAttr::get(getContext(), 0,
+                                    part.value_or(Expr::max(1, of.length))));
+  SmallVector<Value> operands = {getOperand()};
+  if (part) {
+    of.part = *part;
+    SmallVector<Expr> extents = of.extents;
+    extents[getAxis()] = symbols.simplify(of.countParts());
+    SmallVector<Type> types;
+    for (Type type : getScanStates(getKind(), elementOf(getOperand()),
+                                   elementOf(getResult()), getPositions()))
+      types.push_back(hlir::getTensorType(extents, type));
+    auto states = makeWholeKernel<ScanPartsOp>(b, types, operands, attributes);
+    operands.append(states.getResults().begin(), states.getResults().end());
+  }
+  attributes.set("exclusive", getExclusiveAttr());
+  return {makeWholeKernel<ScanRowsOp>(b, getResult().getType(), operands,
+                                      attributes)
+              .getResults()[0]};
+}

@@ -1,0 +1,85 @@
+//===- WholeForms.cpp - Kernels of one op ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The op says what its units are and which threads take one together
+// (WholeOpInterface): a schedule has no axes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Forms.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+/// The only op of a kernel, on the kernel's operands; null where there is none.
+static WholeOpInterface getOnlyOp(KernelOp kernel) {
+  auto body = kernel.getBody().front().without_terminator();
+  if (!llvm::hasSingleElement(body))
+    return {};
+  auto op = dyn_cast<WholeOpInterface>(*body.begin());
+  const bool isWhole =
+      op && llvm::all_of(op->getOperands(), llvm::IsaPred<BlockArgument>) &&
+      llvm::equal(op->getResults(), getYielded(kernel));
+  return isWhole ? op : WholeOpInterface();
+}
+
+static bool fits(KernelOp kernel) { return bool(getOnlyOp(kernel)); }
+
+static SmallVector<LoopCaseAttr>
+propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+        const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
+  WholeOpInterface op = getOnlyOp(kernel);
+  if (!op)
+    return {};
+  CaseBuilder c(kernel.getContext(), machine);
+  WholeThreads chosen = op.chooseThreads(
+      Assumptions{KernelAnalysis::SymbolRanges(ranges)}, machine);
+  c.threads = chosen.threads;
+  c.team = chosen.team;
+  c.addForm(op, "whole", {});
+  why.push_back({"form", "an op of its own"});
+  return {c.build()};
+}
+
+static LoopWork count(KernelOp kernel,
+                      const KernelAnalysis::SymbolRanges &ranges,
+                      LoopCaseAttr loopCase, const MachineModel &machine) {
+  KernelAnalysis a(kernel, ranges);
+  KernelSizes sizes(a);
+  LoopWork work;
+  WholeOpInterface op = getOnlyOp(kernel);
+  work.units = sizes.valueOf(op.countUnits());
+  if (loopCase.getThreads())
+    work.units =
+        std::ceil(work.units * loopCase.getTeam() / loopCase.getThreads());
+  work.operations =
+      countScalarLoss(loopCase, machine) * sizes.valueOf(op.countOperations());
+  work.memoryBytes = sizes.countMemory();
+  return work;
+}
+
+static LogicalResult verify(KernelOp kernel,
+                            const KernelAnalysis::SymbolRanges &ranges,
+                            LoopCaseAttr loopCase, const MachineModel &machine,
+                            function_ref<InFlightDiagnostic()> emitError) {
+  WholeOpInterface op = getOnlyOp(kernel);
+  if (!op)
+    return emitError() << "has the form whole, but the kernel is not one op "
+                          "that has it, of its operands to its results";
+  if (!loopCase.getGrid().empty() || !loopCase.getStream().empty())
+    return emitError() << "has axes, of which the form whole takes none";
+  if (failed(verifyNumbers(loopCase.getForm(0), {}, emitError)))
+    return failure();
+  std::string wrong = op.checkTeam(loopCase.getThreads(), loopCase.getTeam());
+  if (!wrong.empty())
+    return emitError() << "is not possible: op0, " << describe(op) << ", "
+                       << wrong;
+  return success();
+}
+
+static const StringRef kNames[] = {"whole"};
+const LoopForms llir::kWholeForms = {"whole", kNames, fits,
+                                     propose, count,  verify};
