@@ -119,3 +119,24 @@ func.func @small(%a: tensor<1xf32>) -> (tensor<1xf32>, tensor<2xf32>) {
   %4 = llir.elementwise tanh(%3) : (tensor<2xf32>) -> tensor<2xf32>
   return %2, %4 : tensor<1xf32>, tensor<2xf32>
 }
+
+// What indices alone tell is computed by all kernels that read it, though they
+// have more than half of the code that they may have.
+// CHECK-LABEL: @mask
+// CHECK: llir.kernel
+// CHECK: llir.elementwise less_than
+// CHECK: llir.kernel
+// CHECK: llir.elementwise less_than
+// CHECK-NOT: llir.kernel
+func.func @mask(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %i = llir.iota <(d0, d1) -> (d0)> : tensor<64x64xi64>
+  %j = llir.iota <(d0, d1) -> (d1)> : tensor<64x64xi64>
+  %m = llir.elementwise less_than(%i, %j) : (tensor<64x64xi64>, tensor<64x64xi64>) -> tensor<64x64xi1>
+  %0 = llir.elementwise select(%m, %a, %b) : (tensor<64x64xi1>, tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %1 = llir.elementwise exp(%0) : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %2 = llir.reduce sum %1 : tensor<64x64xf32> -> tensor<64xf32>
+  %3 = llir.elementwise select(%m, %b, %a) : (tensor<64x64xi1>, tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %4 = llir.elementwise exp(%3) : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %5 = llir.reduce sum %4 : tensor<64x64xf32> -> tensor<64xf32>
+  return %2, %5 : tensor<64xf32>, tensor<64xf32>
+}

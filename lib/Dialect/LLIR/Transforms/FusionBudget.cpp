@@ -44,14 +44,16 @@ void Group::addCode(Value value) {
 
 /// Whether a group stays within its budget with one more value. A value with
 /// several readers is a good place to split a kernel: once it is written, the
-/// ops before it are computed once and not for each reader.
+/// ops before it are computed once and not for each reader. But what indices
+/// alone tell, as a mask of attention, is more to read than to compute.
 Decision FusionPlan::fitsBudget(const Group &group, Value value) const {
   if (group.inlined.empty())
     return Decision::accept(); // a single op is never refused
   int64_t limit = codeBudget;
-  if (cast<BodyOpInterface>(value.getDefiningOp()).isFree())
-    limit =
-        2 * codeBudget; // to save a copy in memory, some more code is allowed
+  // To save a copy in memory, some more code is allowed.
+  if (cast<BodyOpInterface>(value.getDefiningOp()).isFree() ||
+      ofIndices.contains(value))
+    limit = 2 * codeBudget;
   else if (!llvm::all_equal(value.getUsers()))
     limit = codeBudget / 2;
   int64_t code = group.getCodeWith(value);
