@@ -19,8 +19,12 @@ using namespace luminal::runtime::cuda;
 
 /// Of so many that the library proposes, the fastest is taken.
 static constexpr int kMostProposed = 8;
-/// Each is timed in so many runs, after one that is not counted.
-static constexpr int kTimedRuns = 3;
+/// Each is timed in so many runs, after one that is not counted, in each of the
+/// rounds, in which they take turns: a clock that rises meanwhile, or other
+/// work, is no reason to take another. Its least time counts.
+static constexpr int kTimedRuns = 3, kRounds = 4;
+/// What takes so much longer in the first round is not timed again.
+static constexpr double kMostTimes = 1.5;
 /// What the library may count on at most.
 static constexpr uint64_t kMostAlignment = 256;
 
@@ -278,19 +282,21 @@ Result<lt::Algorithm> MatmulStep::choose(StreamHandle stream,
   bool canTime = count > 1 && result.reserve(device, resultBytes);
   for (EventHandle &event : events)
     canTime = canTime && driver.eventCreate(&event, 0) == kSuccess;
-  int best = 0;
-  double least = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < count && canTime; ++i) {
-    if (proposed[i].state != lt::kSuccess)
-      continue;
-    Result<double> taken =
-        time(proposed[i].algorithm, result.data(), stream, events);
-    // A proposal may turn out to be none.
-    if (taken && *taken < least) {
-      least = *taken;
-      best = i;
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  double times[kMostProposed], least = kNever;
+  std::fill(std::begin(times), std::end(times), kNever);
+  for (int round = 0; round < kRounds && canTime; ++round)
+    for (int i = 0; i < count; ++i) {
+      if (proposed[i].state != lt::kSuccess ||
+          (round > 0 && !(times[i] < kMostTimes * least)))
+        continue;
+      // A proposal may turn out to be none.
+      if (Result<double> taken =
+              time(proposed[i].algorithm, result.data(), stream, events))
+        times[i] = std::min(times[i], *taken);
+      least = std::min(least, times[i]);
     }
-  }
+  const auto best = std::min_element(times, times + count) - times;
   for (EventHandle event : events)
     if (event)
       driver.eventDestroy(event);

@@ -115,7 +115,11 @@ struct Product {
     ++counts.products;
     counts.algorithm = algorithm;
     if (algorithm == 0)
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (algorithm == 2 && counts.slowProducts > 0) {
+      --counts.slowProducts;
+      std::this_thread::sleep_for(std::chrono::milliseconds(12));
+    }
     View *views[] = {&a, &b, &c, &d};
     for (int i = 0; i < 4; ++i)
       if ((i != 2 || beta != 0) && !views[i]->open(memory[i]))

@@ -53,6 +53,8 @@ struct FakeCounts {
   /// descriptors alive.
   int products = 0;
   int64_t algorithm = -1;
+  /// So many of the next products take longer than by any proposal.
+  int slowProducts = 0;
   int descriptors = 0;
 };
 

@@ -295,6 +295,14 @@ TEST(CublasLt, TheFastestOfTheProposalsIsChosenOnce) {
   EXPECT_EQ(counts().descriptors, 0);
 }
 
+TEST(CublasLt, ASlowFirstRoundDecidesNothing) {
+  Call call;
+  counts().slowProducts = 4; // of a round
+  EXPECT_EQ(call.run(19), 380);
+  EXPECT_EQ(counts().slowProducts, 0);
+  EXPECT_EQ(counts().algorithm, 2);
+}
+
 TEST(CublasLt, ListenersHearOfProducts) {
   struct Listener : StepListener {
     std::vector<int64_t> work;
