@@ -281,6 +281,7 @@ static ChunkFn unaryFunction(llir::Fn fn, DType t) {
   case Fn::ExpFast:
     return f([](double x) { return std::exp(x); });
   case Fn::Exp2:
+  case Fn::Exp2Fast:
     return f([](double x) { return std::exp2(x); });
   case Fn::Expm1:
     return f([](double x) { return std::expm1(x); });

@@ -203,10 +203,37 @@ private:
                            : LLVM::BitcastOp::create(e.b, e.b.getI32Type(), v);
   }
 
-  /// Two stored elements as the instruction takes them.
+  /// The f32 of which `v`, as it is stored, is the rounded one; null for
+  /// others.
+  Value getUnrounded(Value v) const {
+    if (auto cast = v.getDefiningOp<arith::BitcastOp>())
+      v = cast.getIn();
+    Value wide;
+    while (auto round = v.getDefiningOp<arith::TruncFOp>()) {
+      if (round.getType() != element || !round.getIn().getType().isF32())
+        break;
+      wide = round.getIn();
+      // Rounded before, and widened.
+      auto widen = wide.getDefiningOp<arith::ExtFOp>();
+      if (!widen)
+        break;
+      v = widen.getIn();
+    }
+    return wide;
+  }
+
+  /// Two stored elements as the instruction takes them; rounded together where
+  /// they are.
   Value joinPair(Value x, Value y) {
-    Type pair = VectorType::get({2}, getStored());
-    Value v = vector::FromElementsOp::create(e.b, pair, ValueRange{x, y});
+    Value first = getUnrounded(x), second = getUnrounded(y), v;
+    if (first && second) {
+      Type wide = VectorType::get({2}, first.getType());
+      v = vector::FromElementsOp::create(e.b, wide, ValueRange{first, second});
+      v = arith::TruncFOp::create(e.b, VectorType::get({2}, element), v);
+    } else {
+      Type pair = VectorType::get({2}, getStored());
+      v = vector::FromElementsOp::create(e.b, pair, ValueRange{x, y});
+    }
     if (element.isF16())
       return v;
     return LLVM::BitcastOp::create(e.b, e.b.getI32Type(), v);

@@ -18,6 +18,7 @@
 #include "luminal/Conversion/ScalarMath.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "luminal/Dialect/LLIR/Utils/SharedMemory.h"
+#include "luminal/Dialect/LLIR/Utils/Values.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -214,6 +215,8 @@ void StreamedBlocks::rememberScores(size_t place) {
                emitCast(e.b, product->sums[place], product->p.accumulator,
                         getElementType(result)));
   }
+  for (auto [select, elements] : llvm::zip(selects, chosen))
+    e.remember(select.op.getResult(), at, elements[place]);
 }
 
 //===----------------------------------------------------------------------===//
@@ -263,12 +266,16 @@ void StreamedBlocks::emitTerms(const Anchor *by, size_t place, Value isInside) {
   for (Terms &term : terms) {
     if (term.by != by)
       continue;
-    Value v = e.emit(term.value, at);
     for (auto &sum : sums) {
       if (StreamedSpace::getTerms(sum->p.op) != term.value)
         continue;
       Type multiplied = getTermType(*sum);
-      Value element = emitCast(e.b, v, getElementType(term.value), multiplied);
+      // What was rounded to it and widened again is there already.
+      Value source = llir::skipWidening(term.value);
+      if (getElementType(source) != multiplied)
+        source = term.value;
+      Value element =
+          emitCast(e.b, e.emit(source, at), getElementType(source), multiplied);
       element = e.toStorage(element, multiplied);
       if (isInside) {
         Value zero =
@@ -295,6 +302,8 @@ void StreamedBlocks::emitRows(Value lo) {
     term.elements.assign(
         places, arith::ConstantOp::create(e.b, e.b.getZeroAttr(stored)));
   }
+  chosen.clear();
+  chooseMasks(lo);
   auto forRow = [&](unsigned number,
                     function_ref<void(size_t place, Value isInside)> body) {
     for (size_t place = 0; place < places; ++place) {
@@ -648,6 +657,7 @@ void StreamedBlocks::emitWalk(ArrayRef<IndexRange> ranges, IndexRange part) {
            llvm::zip_equal(product->p.batch, product->p.batchDims))
         e.setDim(dim, e.value(s.index[group.front()]));
   IndexRange walked = getWalked(part);
+  findExceptions();
   // All have read what an earlier unit left.
   barrier();
   for (unsigned i = 0; i + 1 < tile.stages; ++i)
@@ -687,6 +697,7 @@ WorkShape StreamedBlocks::emit() {
   findLayout();
   if (StreamSpan found; findStreamSpan(t, s.index, found))
     span = found;
+  selects = findStreamSelects(t, s.index);
   addAnchors();
   setResidents();
   int64_t bytes = makeRoom();

@@ -92,6 +92,10 @@ private:
   void emitInitial();
   IndexRange getNeeded();
   IndexRange getWalked(IndexRange part);
+  std::pair<mlir::Value, mlir::Value> getBounds(const StreamSpan &of);
+  void findExceptions();
+  mlir::Value isRegular(mlir::Value lo);
+  void chooseMasks(mlir::Value lo);
   mlir::Value emitZeros(const Product &sum, mlir::Value from, mlir::Value to,
                         mlir::Value zeros);
   llvm::SmallVector<mlir::Value> getCarried() const;
@@ -166,6 +170,12 @@ private:
   mlir::Value firstRow;
   /// What a row needs of the stream, where that is not all.
   std::optional<StreamSpan> span;
+  /// Selects of which a chunk has the first operand alone wherever it begins
+  /// outside of `exceptions`: those of all rows of the tile, which `emitWalk`
+  /// finds. Then their elements at the places of a chunk's scores.
+  llvm::SmallVector<StreamSelect> selects;
+  llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> exceptions;
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>> chosen;
   /// Where the threads have a chunk's elements, and the dim of these.
   std::unique_ptr<BlockTile> layout;
   unsigned column = 0;

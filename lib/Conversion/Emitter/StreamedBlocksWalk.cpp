@@ -22,32 +22,144 @@ using namespace mlir;
 /// their reads are on the way at a time.
 static constexpr int64_t kCheckedChunks = 4;
 
+/// How an expression changes with a dim: 1 and -1 where it never falls or never
+/// rises, 0 where it is fixed.
+static std::optional<int> getDirection(const Expr &x, unsigned dim) {
+  if (!x.usesDim(dim))
+    return 0;
+  if (x.asDim() == dim)
+    return 1;
+  std::vector<Expr> operands(x.operands());
+  int all = 0;
+  switch (x.kind()) {
+  case Expr::Kind::FloorDiv:
+  case Expr::Kind::Mul: {
+    std::optional<int64_t> by = operands[1].asConstant();
+    if (!by)
+      std::swap(operands[0], operands[1]), by = operands[1].asConstant();
+    if (!by || (x.kind() == Expr::Kind::FloorDiv && *by <= 0))
+      return std::nullopt;
+    std::optional<int> of = getDirection(operands[0], dim);
+    return of ? std::optional(*by < 0 ? -*of : *of) : std::nullopt;
+  }
+  case Expr::Kind::Add:
+  case Expr::Kind::Max:
+  case Expr::Kind::Min:
+    for (const Expr &operand : operands) {
+      std::optional<int> of = getDirection(operand, dim);
+      if (!of || *of * all < 0)
+        return std::nullopt;
+      all = all ? all : *of;
+    }
+    return all;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// The least index of the spans of the tile's rows, and the end of them. Of
+/// empty ones too.
+std::pair<Value, Value> StreamedBlocks::getBounds(const StreamSpan &of) {
+  if (!rowAxis)
+    return {e.value(of.lo), e.value(of.hi)};
+  Value one = e.constant(1);
+  Value end =
+      e.minS(e.add(firstRow, e.constant(tile.rows)), e.value(rowAxis->extent));
+  std::optional<int> lo = getDirection(of.lo, rowAxis->dim),
+                     hi = getDirection(of.hi, rowAxis->dim);
+  if (lo && hi) {
+    auto at = [&](Value row, const Expr &x) {
+      e.setDim(rowAxis->dim, row);
+      return e.value(x);
+    };
+    Value last = e.sub(end, one);
+    return {at(*lo < 0 ? last : firstRow, of.lo),
+            at(*hi < 0 ? firstRow : last, of.hi)};
+  }
+  SmallVector<Value> found =
+      e.forLoop(firstRow, end, one,
+                {e.constant(std::numeric_limits<int64_t>::max()),
+                 e.constant(std::numeric_limits<int64_t>::min())},
+                [&](Value row, ValueRange before) {
+                  e.setDim(rowAxis->dim, row);
+                  return SmallVector<Value>{e.minS(before[0], e.value(of.lo)),
+                                            e.maxS(before[1], e.value(of.hi))};
+                });
+  return {found[0], found[1]};
+}
+
+/// Where conditions may fail for some row of the tile.
+void StreamedBlocks::findExceptions() {
+  exceptions.clear();
+  for (const StreamSelect &select : selects)
+    for (const StreamSpan &of : select.exceptions)
+      exceptions.push_back(getBounds(of));
+}
+
+/// Whether the chunk from `lo` on has no index where a condition may fail.
+Value StreamedBlocks::isRegular(Value lo) {
+  Value end = e.add(lo, e.constant(t.chunk));
+  Value all;
+  for (auto [first, last] : exceptions) {
+    Value meets =
+        arith::AndIOp::create(e.b, e.less(lo, last), e.less(first, end));
+    all = all ? Value(arith::OrIOp::create(e.b, all, meets)) : meets;
+  }
+  Value one = arith::ConstantOp::create(e.b, e.b.getBoolAttr(true));
+  return arith::XOrIOp::create(e.b, all, one);
+}
+
+/// The elements of the selects at all places of the chunk from `lo` on: where
+/// no condition can fail, those of the first operands.
+void StreamedBlocks::chooseMasks(Value lo) {
+  if (selects.empty())
+    return;
+  SmallVector<Type> types;
+  size_t places = layout->countSums();
+  for (StreamSelect &select : selects)
+    types.append(places, getElementType(select.op.getResult()));
+  auto emitAll = [&](bool areTrue) {
+    SmallVector<Value> elements;
+    for (StreamSelect &select : selects)
+      for (size_t place = 0; place < places; ++place) {
+        if (!isUsed(layout->getRowNumber(place))) {
+          Type type = getElementType(select.op.getResult());
+          elements.push_back(
+              arith::ConstantOp::create(e.b, e.b.getZeroAttr(type)));
+          continue;
+        }
+        Emitter::MemoScope scope(e);
+        setRow(layout->getRowNumber(place));
+        setPlace(place, lo);
+        rememberScores(place);
+        for (StreamSelect &other : selects)
+          if (areTrue)
+            e.remember(other.op.getResult(), at,
+                       e.emit(other.op.getInputs()[1], at));
+        elements.push_back(e.emit(select.op.getResult(), at));
+      }
+    return elements;
+  };
+  SmallVector<Value> all = e.ifElse(
+      isRegular(lo), types, [&] { return emitAll(true); },
+      [&] { return emitAll(false); });
+  for (size_t i = 0; i < selects.size(); ++i)
+    chosen.emplace_back(all.begin() + i * places,
+                        all.begin() + (i + 1) * places);
+}
+
 /// The indices of the stream that some row of the tile needs, in whole chunks.
 IndexRange StreamedBlocks::getNeeded() {
-  Value none = e.constant(0), one = e.constant(1), extent = e.value(t.extent);
-  Value lastRow = e.add(firstRow, rowAxis ? e.constant(tile.rows) : one);
-  if (rowAxis)
-    lastRow = e.minS(lastRow, e.value(rowAxis->extent));
-  SmallVector<Value> found = e.forLoop(
-      firstRow, lastRow, one, {extent, none},
-      [&](Value row, ValueRange before) {
-        if (rowAxis)
-          e.setDim(rowAxis->dim, row);
-        Value lo = e.maxS(none, e.value(span->lo));
-        Value hi = e.minS(extent, e.value(span->hi));
-        Value isSome = e.less(lo, hi);
-        auto select = [&](Value now, Value old) -> Value {
-          return arith::SelectOp::create(e.b, isSome, now, old);
-        };
-        return SmallVector<Value>{select(e.minS(before[0], lo), before[0]),
-                                  select(e.maxS(before[1], hi), before[1])};
-      });
+  Value none = e.constant(0), extent = e.value(t.extent);
+  auto [lo, hi] = getBounds(*span);
+  lo = e.maxS(none, lo);
+  hi = e.maxS(none, e.minS(extent, hi));
   Value chunk = e.constant(t.chunk);
   auto roundDown = [&](Value v) { return e.mul(e.divU(v, chunk), chunk); };
-  Value hi = roundDown(e.add(found[1], e.constant(t.chunk - 1)));
+  hi = roundDown(e.add(hi, e.constant(t.chunk - 1)));
   hi = e.minS(hi, extent);
   // Where no row needs anything, all is before the end.
-  return {e.minS(roundDown(found[0]), hi), hi};
+  return {e.minS(roundDown(lo), hi), hi};
 }
 
 /// `zeros` and zero times what the thread brings of a right operand for chunks

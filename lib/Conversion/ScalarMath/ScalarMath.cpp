@@ -185,6 +185,8 @@ static Value emitWideFloat(Lanes &m, Fn fn, ValueRange a) {
     return isF64 ? emitF64(m, Fn::Exp, a) : emitExpFastF32(m, x);
   case Fn::Exp2:
     return isF64 ? emitF64(m, fn, a) : emitExp2F32(m, x);
+  case Fn::Exp2Fast:
+    return isF64 ? emitF64(m, Fn::Exp2, a) : emitExp2FastF32(m, x);
   case Fn::Sin:
   case Fn::Cos:
     return isF64 ? emitF64(m, fn, a) : emitSinCosF32(m, x, fn == Fn::Cos);

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lanes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace luminal;
 using namespace mlir;
@@ -16,7 +17,7 @@ using llir::Fn;
 
 static constexpr auto kApproximate = arith::FastMathFlags::afn;
 
-/// 2^y for y <= 0 or NaN; denormal results too.
+/// 2^y for y <= 130 or NaN; denormal results too.
 static Value emitPower(Lanes &m, Value y) {
   if (hasFloatInstructions(m.b))
     return math::Exp2Op::create(m.b, y, kApproximate);
@@ -36,6 +37,16 @@ static Value emitPower(Lanes &m, Value y) {
     return m.bitcast(m.shl(m.addi(k, m.integer(k, 127)), 23), f32);
   };
   return m.mul(m.mul(p, power(half)), power(m.subi(whole, half)));
+}
+
+/// Where there is an instruction, what is below the normal numbers is 0.
+Value luminal::emitExp2FastF32(Lanes &m, Value x) {
+  if (!hasFloatInstructions(m.b))
+    return emitPower(m, m.select(m.lt(m.num(x, 130.0), x), m.num(x, 130.0), x));
+  return LLVM::CallIntrinsicOp::create(
+             m.b, x.getType(), m.b.getStringAttr("llvm.nvvm.ex2.approx.ftz"),
+             ValueRange{x})
+      .getResult(0);
 }
 
 /// 1 / x for x >= 1.

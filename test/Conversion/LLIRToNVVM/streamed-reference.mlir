@@ -1,6 +1,6 @@
 // A reference that is no maximum itself follows the maximum of each chunk: it is computed in the walk, before the terms are
 // multiplied, for both rows of a thread.
-// RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90a from=saturated until=lowered" | FileCheck %s
+// RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90 from=saturated until=lowered" | FileCheck %s
 
 // CHECK-LABEL: llvm.func @k0
 // CHECK: %[[LOW:.*]] = llvm.mlir.constant(-1.000000e+04 : f32)

@@ -8,18 +8,18 @@
 // RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90 from=saturated until=scheduled" | FileCheck %s --check-prefix=OTHER
 
 // CHECK-LABEL: @many
-// CHECK: loops<grid(d0, d1:128) stream(d2:32) threads(256, 256) op0 = block {{.*}} use = wgmma} op2 = joint {blocks = 2} op6 = joint {blocks = 2} op12 = block {{.*}} use = wgmma}>
+// CHECK: loops<grid(d0, d1:128) stream(d2:64) threads(256, 256) op0 = block {{.*}} use = wgmma} op2 = joint {blocks = 2} op6 = joint {blocks = 2} op12 = block {{.*}} use = wgmma}>
 // OTHER-LABEL: @many
 // OTHER: loops<grid(d0, d1:64) stream(d2:32) threads(128, 128) op0 = block {{.*}} use = mma}
 // The second product's right operand has lines of k. What threads copied and stored is made known to the tensor cores
 // before the barrier.
 // PTX-LABEL: .entry many(
 // PTX: wgmma.fence.sync.aligned;
-// PTX-COUNT-8: wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 {{.*}}, p, 1, 1, 0, 0;
+// PTX-COUNT-8: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {{.*}}, p, 1, 1, 0, 0;
 // PTX: wgmma.commit_group.sync.aligned;
 // PTX: wgmma.wait_group.sync.aligned 0;
 // PTX: wgmma.fence.sync.aligned;
-// PTX-COUNT-2: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {{.*}}, p, 1, 1, 1;
+// PTX-COUNT-4: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {{.*}}, p, 1, 1, 1;
 // PTX: wgmma.wait_group.sync.aligned 0;
 // PTX: cp.async.wait_group 0;
 // PTX: fence.proxy.async.shared::cta;

@@ -45,7 +45,7 @@ func.func @length(%a: tensor<8x1x64xf16>, %b: tensor<8x?x64xf16, #hlir.dims<n>>,
 // -----
 // And for a number of rows.
 // CHECK-LABEL: func.func @rows
-// CHECK: loops<if (m: [{{.*}}, 64]) grid(d0, d1:64) stream(d2:32) parts({{[0-9]+}}) threads(128, 128) {{.*}} else grid(d0, d1:64) stream(d2:32) threads(128, 128)
+// CHECK: loops<if (m: [{{.*}}, 64]) grid(d0, d1:64) stream(d2:64) parts({{[0-9]+}}) threads(128, 128) {{.*}} else grid(d0, d1:64) stream(d2:64) threads(128, 128)
 func.func @rows(%a: tensor<8x?x64xf16, #hlir.dims<m>>, %b: tensor<8x8192x64xf16>, %c: tensor<8x8192x64xf16>) -> tensor<8x?x64xf16, #hlir.dims<m>> attributes {hlir.symbols = #hlir.symbols<m in [0, 100000]>} {
   %r = llir.kernel(%a, %b, %c) : (tensor<8x?x64xf16, #hlir.dims<m>>, tensor<8x8192x64xf16>, tensor<8x8192x64xf16>) -> tensor<8x?x64xf16, #hlir.dims<m>> {
   ^bb0(%q: tensor<8x?x64xf16, #hlir.dims<m>>, %k: tensor<8x8192x64xf16>, %v: tensor<8x8192x64xf16>):

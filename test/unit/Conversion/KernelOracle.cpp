@@ -228,6 +228,7 @@ private:
     case Fn::ExpFast:
       return floats(std::exp(a[0].f));
     case Fn::Exp2:
+    case Fn::Exp2Fast:
       return floats(std::exp2(a[0].f));
     case Fn::Log:
       return floats(std::log(a[0].f));

@@ -189,6 +189,7 @@ const Unary kUnary[] = {
     {Fn::Exp, expl},
     {Fn::ExpFast, expl},
     {Fn::Exp2, exp2l},
+    {Fn::Exp2Fast, exp2l},
     {Fn::Expm1, expm1l},
     {Fn::Log, logl},
     {Fn::Log2, log2l},

@@ -210,6 +210,7 @@ std::string BoundWriter::propagated(Fn fn, const Shape &s) {
   case Fn::ExpFast:
     return apply("mul", {r, apply("expm1", {a.error}, s)}, s);
   case Fn::Exp2:
+  case Fn::Exp2Fast:
     // 2^e - 1 <= e^e - 1.
     return apply("mul", {r, apply("expm1", {a.error}, s)}, s);
   case Fn::Expm1:

@@ -146,6 +146,7 @@ unsigned Generator::apply(Fn fn, std::vector<unsigned> operands, DType result) {
     node.most = std::exp(a), node.least = std::exp(-a);
     break;
   case Fn::Exp2:
+  case Fn::Exp2Fast:
     node.most = std::exp2(a), node.least = std::exp2(-a);
     break;
   case Fn::Expm1:
@@ -513,7 +514,7 @@ unsigned Generator::unary(unsigned n) {
       Fn::Neg, Fn::Abs,  Fn::Sin,  Fn::Cos,      Fn::Tanh,
       Fn::Erf, Fn::Silu, Fn::Gelu, Fn::GeluTanh, Fn::Sigmoid};
   static const std::vector<Fn> growing = {Fn::Exp, Fn::ExpFast, Fn::Exp2,
-                                          Fn::Expm1};
+                                          Fn::Exp2Fast, Fn::Expm1};
   static const std::vector<Fn> ofPositive = {Fn::Log,  Fn::Log2,  Fn::Log1p,
                                              Fn::Sqrt, Fn::Rsqrt, Fn::Recip};
   static const std::vector<Fn> steps = {Fn::Floor, Fn::Ceil, Fn::Round,

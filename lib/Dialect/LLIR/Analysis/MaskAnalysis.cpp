@@ -61,6 +61,11 @@ public:
     return found.number == number ? found.rest : Where();
   }
   Where join(const Where &x, const Where &y) const;
+  /// Adds spans outside of which the condition `v` holds; false where it may
+  /// fail anywhere.
+  bool addExceptions(Value v, const Index &index,
+                     SmallVectorImpl<StreamSpan> &spans);
+  const Index &getIndex() const { return at; }
 
 private:
   Where meet(const Where &x, const Where &y) const;
@@ -249,6 +254,21 @@ Truth Masks::findTruth(Value v, const Index &index) {
   }
 }
 
+bool Masks::addExceptions(Value v, const Index &index,
+                          SmallVectorImpl<StreamSpan> &spans) {
+  if (auto view = v.getDefiningOp<llir::ViewOp>())
+    return addExceptions(view.getOperand(), read(view, index), spans);
+  auto op = v.getDefiningOp<llir::ElementwiseOp>();
+  if (op && op.getFn() == Fn::Mul)
+    return llvm::all_of(op.getInputs(), [&](Value input) {
+      return addExceptions(input, index, spans);
+    });
+  Where no = getTruth(v, index).no;
+  if (no.kind == Where::Kind::Somewhere)
+    spans.push_back(no.span);
+  return no.kind != Where::Kind::Everywhere;
+}
+
 //===----------------------------------------------------------------------===//
 // Numbers
 //===----------------------------------------------------------------------===//
@@ -320,6 +340,7 @@ static std::optional<double> apply(Fn fn, ArrayRef<double> x) {
     result = std::exp(x[0]);
     break;
   case Fn::Exp2:
+  case Fn::Exp2Fast:
     result = std::exp2(x[0]);
     break;
   default:
@@ -414,4 +435,25 @@ Decision luminal::findStreamSpan(StreamedStages &t, const Index &row,
   }
   span = all.kind == Where::Kind::Nowhere ? StreamSpan{0, 0} : all.span;
   return Decision::accept();
+}
+
+SmallVector<StreamSelect> luminal::findStreamSelects(StreamedStages &t,
+                                                     const Index &row) {
+  Masks masks(t, row);
+  SmallVector<Expr> domain(t.s.extents);
+  domain.push_back(t.extent);
+  SmallVector<StreamSelect> found;
+  for (auto op : t.a.kernel.getBody().getOps<llir::ElementwiseOp>()) {
+    // Of scores alone.
+    if (op.getFn() != Fn::Select ||
+        hlir::getExtents(op.getResult()) != domain ||
+        !t.space->getDependence(op.getResult()).rescaling.isFixed())
+      continue;
+    StreamSelect select{op, {}};
+    if (masks.addExceptions(op.getInputs()[0], masks.getIndex(),
+                            select.exceptions) &&
+        !select.exceptions.empty())
+      found.push_back(std::move(select));
+  }
+  return found;
 }

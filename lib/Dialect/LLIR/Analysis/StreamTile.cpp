@@ -20,6 +20,8 @@ static constexpr int64_t kMostExtent = 256;
 /// several blocks run beside each other, one while another waits.
 static constexpr int64_t kMostRows = 64, kMostChunk = 32, kMostPlainChunk = 64,
                          kLargePlainChunk = 128;
+/// Indices of the stream at a time for four warps together.
+static constexpr int64_t kGroupChunk = 64;
 /// Registers of a thread besides sums, scores and what is on its way.
 static constexpr int64_t kOtherRegisters = 79;
 /// The same where operands are read from shared memory by those that multiply.
@@ -46,7 +48,8 @@ bool luminal::hasSplitTerms(const Anchor &anchor) {
   // Exponentials relative to the maximum are in [0, 1].
   auto terms = op.getLhs().getDefiningOp<llir::ElementwiseOp>();
   return terms && anchor.reference &&
-         llvm::is_contained({llir::Fn::Exp, llir::Fn::ExpFast, llir::Fn::Exp2},
+         llvm::is_contained({llir::Fn::Exp, llir::Fn::ExpFast, llir::Fn::Exp2,
+                             llir::Fn::Exp2Fast},
                             terms.getFn());
 }
 
@@ -231,7 +234,7 @@ AnchorDecision StreamTile::choose(ArrayRef<Anchor> anchors,
                                   std::optional<int64_t> rows,
                                   const MachineModel &machine,
                                   ArrayRef<Operation *> copied, bool areMany,
-                                  bool walksAll, StreamTile &tile) {
+                                  StreamTile &tile) {
   tile.useTensorCores = llvm::all_of(anchors, [](const Anchor &anchor) {
     return anchor.role == Role::Reduction || canUseTensorCores(anchor);
   });
@@ -241,15 +244,17 @@ AnchorDecision StreamTile::choose(ArrayRef<Anchor> anchors,
   // No more than there are.
   while (rows && most > kWarpRows && most / 2 >= *rows)
     most /= 2;
-  // Of causal rows, smaller tiles leave out more (measured on an H200).
-  if (tile.useTensorCores && machine.hasWarpGroups && areMany && walksAll) {
+  if (tile.useTensorCores && machine.hasWarpGroups && most >= kGroupRows) {
     tile.useWarpGroups = true;
-    tile.rows = kJoinedRows;
-    tile.chunk = kMostChunk;
-    tile.threads = tile.rows / kWarpRows * 32;
+    tile.chunk = kGroupChunk;
     tile.stages = copied.empty() ? 1 : kStages;
-    if (tile.fits(anchors, machine))
-      return AnchorDecision::accept();
+    // More rows read what is in shared memory fewer times.
+    for (tile.rows = areMany ? kJoinedRows : kGroupRows;
+         tile.rows >= kGroupRows; tile.rows /= 2) {
+      tile.threads = tile.rows / kWarpRows * 32;
+      if (tile.fits(anchors, machine))
+        return AnchorDecision::accept();
+    }
     tile.useWarpGroups = false;
   }
   // By multiplication and addition, more sums of a thread are fewer reads for
@@ -306,9 +311,9 @@ AnchorDecision luminal::canStreamByBlocks(llir::ProductOpInterface last,
     if (AnchorDecision added = space.add(op); !added)
       return added;
   StreamTile tile;
-  AnchorDecision chosen = StreamTile::choose(
-      space.getAnchors(), std::nullopt, getAnyGPU(bytes), /*copied=*/{},
-      /*areMany=*/false, /*walksAll=*/false, tile);
+  AnchorDecision chosen = StreamTile::choose(space.getAnchors(), std::nullopt,
+                                             getAnyGPU(bytes), /*copied=*/{},
+                                             /*areMany=*/false, tile);
   if (!chosen || tile.useTensorCores)
     return chosen;
   // Rows that are not there take as long as others.
@@ -330,6 +335,5 @@ AnchorDecision luminal::canEndStream(llir::ProductOpInterface last,
   Anchor anchor{last, Role::Sum, {}};
   StreamTile tile;
   return StreamTile::choose({anchor}, std::nullopt, getAnyGPU(bytes),
-                            /*copied=*/{}, /*areMany=*/false,
-                            /*walksAll=*/false, tile);
+                            /*copied=*/{}, /*areMany=*/false, tile);
 }

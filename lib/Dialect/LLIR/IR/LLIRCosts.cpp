@@ -21,6 +21,7 @@ unsigned llir::getFlops(Fn fn) {
   case Fn::ExpFast:
   case Fn::Exp:
   case Fn::Exp2:
+  case Fn::Exp2Fast:
     return 10;
   case Fn::Expm1:
   case Fn::Log:

@@ -93,6 +93,7 @@ Rescaling ElementwiseOp::getRescaling(ArrayRef<Rescaling> operands) {
   case Fn::Exp:
   case Fn::ExpFast:
   case Fn::Exp2:
+  case Fn::Exp2Fast:
     return exponentiate(operands[0], getFn());
   default:
     return Rescaling::other();

@@ -221,14 +221,12 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     for (ArrayRef<unsigned> group : groups)
       others = others * t.s.extents[group.front()];
     std::optional<int64_t> batches = others.asConstant();
-    StreamSpan span;
     bool areMany = batches && count &&
                    *batches * (*count / StreamTile::kJoinedRows) >=
                        2 * int64_t(machine.workers);
-    bool walksAll = !findStreamSpan(t, t.getAnyRow(), span);
     auto choose = [&](ArrayRef<Operation *> copied) {
       return StreamTile::choose(t.getAnchors(), count, machine, copied, areMany,
-                                walksAll, tile);
+                                tile);
     };
     if (Decision fits = choose({}); !fits)
       return fits;

@@ -422,6 +422,51 @@ static void divideBehind(RowBuilder &row, ProductOpInterface op, Value terms,
   op.erase();
 }
 
+/// `x` times a positive number where that takes no further operation: `x` is a
+/// multiple already, or one wherever no mask makes it -inf. Else null. (What is
+/// finite and masks otherwise might become -inf.)
+static Value scaleFor(RowBuilder &b, Value x, double by) {
+  auto op = x.getDefiningOp<ElementwiseOp>();
+  if (!op)
+    return {};
+  OperandRange inputs = op.getInputs();
+  if (op.getFn() == Fn::Mul)
+    for (unsigned i : {0, 1}) {
+      Value source = inputs[i];
+      while (auto view = source.getDefiningOp<llir::ViewOp>())
+        source = view.getOperand();
+      if (std::optional<double> number = getFloatSplat(source))
+        return b.apply(Fn::Mul,
+                       {inputs[1 - i], b.spread(b.constant(*number * by))});
+    }
+  double lowest = -std::numeric_limits<double>::infinity();
+  if (op.getFn() == Fn::Add)
+    for (unsigned i : {0, 1}) {
+      Value mask = inputs[i];
+      while (auto view = mask.getDefiningOp<llir::ViewOp>())
+        mask = view.getOperand();
+      OperandRange parts = getOperandsOf(mask, Fn::Select);
+      auto isSame = [&](Value v) {
+        return isNumber(v, 0) || isNumber(v, lowest);
+      };
+      if (parts.empty() || !isSame(parts[1]) || !isSame(parts[2]))
+        continue;
+      Value scaled = scaleFor(b, inputs[1 - i], by);
+      return scaled ? b.apply(Fn::Add, {scaled, inputs[i]}) : Value();
+    }
+  if (op.getFn() == Fn::Select)
+    for (unsigned i : {1, 2}) {
+      if (!isNumber(inputs[i], lowest))
+        continue;
+      Value scaled = scaleFor(b, inputs[3 - i], by);
+      if (!scaled)
+        return {};
+      return i == 2 ? b.select(inputs[0], scaled, inputs[2])
+                    : b.select(inputs[0], inputs[1], scaled);
+    }
+  return {};
+}
+
 /// Null where products take the place of all that read it.
 static Value expandSoftmax(SoftmaxOp op, CanEndStream canEndStream) {
   Weights weights = findWeights(op);
@@ -432,6 +477,14 @@ static Value expandSoftmax(SoftmaxOp op, CanEndStream canEndStream) {
   bool isSafe = isJoint && weights.isSafe;
   RowBuilder b(op);
   Value x = b.input();
+  // Terms that are rounded anyway are powers of 2, where the scores have a
+  // factor that takes the logarithm.
+  bool isRounded =
+      isJoint && isNarrowFloat(getElementTypeOrSelf(weights.value));
+  constexpr double kLog2E = 1.4426950408889634;
+  Value multiple = isRounded ? scaleFor(b, x, kLog2E) : Value();
+  if (multiple)
+    x = multiple;
   Value largest = b.reduce(ReduceKind::Max, x), reference = largest, isEmpty;
   if (isSafe) {
     // Terms of a row of -inf are 0 as they stand, which is what is multiplied.
@@ -440,7 +493,8 @@ static Value expandSoftmax(SoftmaxOp op, CanEndStream canEndStream) {
     reference = b.select(isEmpty, b.constant(0), largest);
   }
   // Within what softmax promises: terms are divided by their sum.
-  Value e = b.apply(Fn::ExpFast, b.apply(Fn::Sub, {x, b.spread(reference)}));
+  Value e = b.apply(multiple ? Fn::Exp2Fast : Fn::ExpFast,
+                    b.apply(Fn::Sub, {x, b.spread(reference)}));
   // One division per row: the sum is at least 1, or NaN.
   Value scale = b.apply(Fn::Recip, b.reduce(ReduceKind::Sum, e));
   if (!isJoint)

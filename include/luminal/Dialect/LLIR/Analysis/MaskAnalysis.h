@@ -33,6 +33,16 @@ struct StreamSpan {
 /// whole dim is needed.
 Decision findStreamSpan(StreamedStages &t, const Index &row, StreamSpan &span);
 
+/// A select over the streamed space whose condition, true or not, holds for the
+/// row at `row` wherever an index is in none of `exceptions`.
+struct StreamSelect {
+  llir::ElementwiseOp op;
+  llvm::SmallVector<StreamSpan> exceptions;
+};
+/// Those whose condition compares indices, in the order of the body.
+llvm::SmallVector<StreamSelect> findStreamSelects(StreamedStages &t,
+                                                  const Index &row);
+
 } // namespace luminal
 
 #endif // LUMINAL_DIALECT_LLIR_ANALYSIS_MASKANALYSIS_H

@@ -67,12 +67,11 @@ struct StreamTile {
 
   /// The largest tile for the anchors and so many rows (nothing: unknown).
   /// `copied` are products whose right operand may be copied. `areMany` says
-  /// whether tiles of twice as many rows are enough for the machine, and
-  /// `walksAll` whether each walks all of the stream.
+  /// whether tiles of twice as many rows are enough for the machine.
   static DecisionAbout<mlir::Operation *>
   choose(llvm::ArrayRef<StreamedSpace::Anchor> anchors,
          std::optional<int64_t> rows, const MachineModel &machine,
-         llvm::ArrayRef<mlir::Operation *> copied, bool areMany, bool walksAll,
+         llvm::ArrayRef<mlir::Operation *> copied, bool areMany,
          StreamTile &tile);
 
   /// What a tile has of one product, whose extents are known: steps of k and
