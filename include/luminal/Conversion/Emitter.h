@@ -233,12 +233,14 @@ public:
   Team team;
   /// Runs `body` for every index of `dim` in `span`, members of the team in
   /// turn, `width` lanes at a time, `unroll` times in a row; values carried are
-  /// each member's own.
-  llvm::SmallVector<mlir::Value>
-  teamLoop(unsigned dim, const Span &span, unsigned width, unsigned unroll,
-           mlir::ValueRange init,
-           llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)>
-               body);
+  /// each member's own. With `load`, that runs for each of the times in a row,
+  /// with a dim of its own, before the first of them: so all that they read is
+  /// on its way.
+  llvm::SmallVector<mlir::Value> teamLoop(
+      unsigned dim, const Span &span, unsigned width, unsigned unroll,
+      mlir::ValueRange init,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body,
+      llvm::function_ref<void(unsigned dim)> load = nullptr);
   /// Memory of `count` elements that all threads of a block share.
   mlir::Value makeShared(mlir::Type element, int64_t count);
   /// The beginning of the shared memory that a block asks for when it is
@@ -250,6 +252,9 @@ public:
   llvm::SmallVector<mlir::Value>
   mergeTeam(ReductionEmissionOpInterface op,
             llvm::SmallVector<mlir::Value> state);
+  /// The same of several states, one for each of `ops`, which meet together.
+  void mergeTeam(llvm::ArrayRef<ReductionEmissionOpInterface> ops,
+                 llvm::MutableArrayRef<llvm::SmallVector<mlir::Value>> states);
   /// What members before a member have together, and what all have.
   struct TeamScan {
     llvm::SmallVector<mlir::Value> before, all;
@@ -294,6 +299,17 @@ public:
   llvm::SmallVector<llvm::SmallVector<mlir::Value>>
   emitStates(llvm::ArrayRef<llir::ReductionOpInterface> ops, const Index &index,
              bool varies, llir::LoopFormAttr form, const Span &span,
+             llvm::function_ref<void(const Index &)> before = nullptr);
+
+  /// A reduction and the index of its results.
+  struct ReductionAt {
+    llir::ReductionOpInterface op;
+    Index index;
+  };
+  /// The same of reductions that may be at different indices.
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>>
+  emitStates(llvm::ArrayRef<ReductionAt> reductions, bool varies,
+             llir::LoopFormAttr form, const Span &span,
              llvm::function_ref<void(const Index &)> before = nullptr);
 
   /// The memory of parts of reductions (llir::Workspace), and the scope in

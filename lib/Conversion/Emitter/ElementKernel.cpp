@@ -155,6 +155,179 @@ static void forEachPart(Emitter &e, const Grid &grid, Value unit,
   });
 }
 
+//===----------------------------------------------------------------------===//
+// Elements together
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The elements of a unit, of which one walk over what they reduce computes
+/// all: what they read of the same is read once.
+class ElementsTogether {
+public:
+  ElementsTogether(Emitter &e, const Grid &grid, const Index &index);
+
+  void emit(Value unit);
+
+private:
+  /// An element; null where it is there in every unit.
+  struct Element {
+    Index index;
+    Value isThere;
+  };
+  /// A block of an axis, and the dims of its elements: one, of the block's
+  /// number, where all blocks are whole, else one each.
+  struct Block {
+    Axis axis;
+    int64_t count;
+    bool isWhole;
+    SmallVector<unsigned> dims;
+  };
+
+  SmallVector<Element> setElements(Value unit);
+  void reduce(ArrayRef<Element> elements);
+
+  Emitter &e;
+  const Grid &grid;
+  Index index;
+  SmallVector<std::optional<Block>> blocks;
+};
+} // namespace
+
+ElementsTogether::ElementsTogether(Emitter &e, const Grid &grid,
+                                   const Index &index)
+    : e(e), grid(grid), index(index) {
+  int64_t residents = 0;
+  for (llir::LoopFormAttr form : e.loopCase.getForms())
+    residents = std::max(residents, form.getNumber("blocks", 0));
+  if (residents && e.loopCase.getThreads() &&
+      llir::getSharedOps(e.kernel, e.loopCase).empty())
+    e.setResidents(residents);
+  for (const Axis &axis : grid.axes) {
+    std::optional<Block> &block = blocks.emplace_back();
+    if (axis.block == 1)
+      continue;
+    int64_t count = axis.block;
+    Expr rest = e.simplify(Expr::mod(axis.extent, count));
+    block = {axis, count, rest.isConstant(0), {}};
+    if (block->isWhole)
+      block->dims.push_back(
+          e.addDim(e.simplify(Expr::floorDiv(axis.extent, count))));
+    else
+      for (int64_t i = 0; i < count; ++i)
+        block->dims.push_back(e.addDim(axis.extent));
+  }
+}
+
+/// Elements that are not there are the last of their axis once more, which
+/// nothing is written for.
+SmallVector<ElementsTogether::Element>
+ElementsTogether::setElements(Value unit) {
+  SmallVector<Element> elements = {{index, {}}};
+  auto ranges = grid.setUnit(e, unit);
+  for (auto [block, range] : llvm::zip_equal(blocks, ranges)) {
+    if (!block)
+      continue;
+    if (block->isWhole)
+      e.setDim(block->dims[0], e.divU(range.lo, e.constant(block->count)));
+    SmallVector<Element> before = std::exchange(elements, {});
+    for (int64_t i = 0; i < block->count; ++i) {
+      Expr at = Expr::dim(block->dims[block->isWhole ? 0 : i]);
+      Value isThere;
+      if (block->isWhole) {
+        at = at * block->count + i;
+      } else {
+        Value own = e.add(range.lo, e.constant(i));
+        Value last = e.sub(range.hi, e.constant(1));
+        e.setDim(block->dims[i], i ? e.minS(own, last) : own);
+        // The first of a block is there.
+        if (i)
+          isThere = e.less(own, range.hi);
+      }
+      for (const Element &outer : before) {
+        Element element = outer;
+        for (Expr &x : element.index)
+          x = e.simplify(
+              x.substitute([&](const Expr &leaf) -> std::optional<Expr> {
+                if (leaf.asDim() == block->axis.dim)
+                  return at;
+                return std::nullopt;
+              }));
+        if (isThere)
+          element.isThere =
+              outer.isThere ? arith::AndIOp::create(e.b, outer.isThere, isThere)
+                            : isThere;
+        elements.push_back(element);
+      }
+    }
+  }
+  return elements;
+}
+
+/// One walk for all reductions that have the same extent and numbers.
+void ElementsTogether::reduce(ArrayRef<Element> elements) {
+  struct Walk {
+    Expr extent;
+    llir::LoopFormAttr form;
+    SmallVector<Emitter::ReductionAt> reductions;
+  };
+  SmallVector<Walk> walks;
+  auto visit = [&](Value v, const Index &at) {
+    auto op = v.getDefiningOp<llir::ReductionOpInterface>();
+    if (!op || e.isRemembered(v, at))
+      return;
+    llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(op));
+    Expr extent = op.getReducedExtent();
+    auto walk = llvm::find_if(walks, [&](const Walk &other) {
+      return other.extent == extent &&
+             other.form.getNumbers() == form.getNumbers();
+    });
+    if (walk == walks.end())
+      walk = &walks.emplace_back(Walk{extent, form, {}});
+    if (llvm::none_of(walk->reductions, [&](const auto &other) {
+          return other.op == op && other.index == at;
+        }))
+      walk->reductions.push_back({op, at});
+  };
+  for (const Element &element : elements)
+    for (Value yielded : getYielded(e.kernel))
+      e.walk(yielded, element.index, nullptr, visit);
+  for (Walk &walk : walks) {
+    auto states = e.emitStates(walk.reductions, /*varies=*/false, walk.form,
+                               e.getWhole(walk.extent));
+    for (auto [reduction, state] : llvm::zip_equal(walk.reductions, states)) {
+      Operation *op = reduction.op;
+      auto emission = cast<ReductionEmissionOpInterface>(op);
+      for (auto [result, element] :
+           llvm::zip_equal(op->getResults(), emission.emitResults(e.b, state)))
+        e.remember(result, reduction.index, element);
+    }
+  }
+}
+
+void ElementsTogether::emit(Value unit) {
+  SmallVector<Element> elements = setElements(unit);
+  reduce(elements);
+  // All are computed before one is written.
+  SmallVector<SmallVector<Value>> values;
+  for (const Element &element : elements) {
+    values.emplace_back();
+    for (Value v : getYielded(e.kernel))
+      values.back().push_back(e.emit(v, element.index));
+  }
+  e.byOneMember([&] {
+    for (auto [element, own] : llvm::zip_equal(elements, values)) {
+      auto write = [&, &element = element, &own = own] {
+        for (auto [i, v] : llvm::enumerate(own))
+          e.store(i, element.index, v);
+      };
+      if (element.isThere)
+        e.ifThen(element.isThere, write);
+      else
+        write();
+    }
+  });
+}
+
 WorkShape luminal::emitElements(Emitter &e, const WorkLoop &loop) {
   ValueRange yielded = getYielded(e.kernel);
   auto groups = llir::getGroups(e.loopCase.getGrid());
@@ -179,9 +352,14 @@ WorkShape luminal::emitElements(Emitter &e, const WorkLoop &loop) {
   auto forEachIndex = [&](Value block, function_ref<void()> body) {
     grid.emitIndices(e, block, body);
   };
+  std::optional<ElementsTogether> together;
+  if (llir::areTogether(e.loopCase))
+    together.emplace(e, grid, domain.index);
   e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
     if (parts.isCut())
       parts.emitUnit(unit, domain.index, forEachIndex, emitElement);
+    else if (together)
+      together->emit(unit);
     else
       forEachPart(e, grid, unit, domain.index, emitAt);
   });

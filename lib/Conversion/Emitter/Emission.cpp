@@ -414,11 +414,17 @@ struct GemmEmission : OneAccumulator<GemmEmission, llir::GemmOp> {
     Type wide = getAccumulator(op);
     Value x = e.emit(gemm.getLhs(), e.mapIndex(gemm.getLhsMap(), index));
     Value y = e.emit(gemm.getRhs(), e.mapIndex(gemm.getRhsMap(), index));
-    x = emitCast(e.b, x, getElementType(gemm.getLhs()), wide);
-    y = emitCast(e.b, y, getElementType(gemm.getRhs()), wide);
-    if (isa<VectorType>(x.getType()) || isa<VectorType>(y.getType()))
-      x = e.spread(x), y = e.spread(y);
-    return {emitFn(e.b, llir::Fn::Mul, {x, y}, wide)};
+    return {emitCast(e.b, x, getElementType(gemm.getLhs()), wide),
+            emitCast(e.b, y, getElementType(gemm.getRhs()), wide)};
+  }
+  /// The factors are multiplied as they are added.
+  SmallVector<Value> emitStep(Operation *op, ImplicitLocOpBuilder &b,
+                              ValueRange state, ValueRange terms) const {
+    Type wide = getElementTypeOrSelf(state[0].getType());
+    if (isa<FloatType>(wide))
+      return {math::FmaOp::create(b, terms[0], terms[1], state[0])};
+    Value term = emitFn(b, llir::Fn::Mul, {terms[0], terms[1]}, wide);
+    return {combine(b, getKind(op), state[0], term)};
   }
 };
 } // namespace

@@ -162,13 +162,19 @@ Emitter::emitState(llir::ReductionOpInterface reduction, const Index &index,
 }
 
 namespace {
-/// The states of several reductions as one list of values.
+/// The states of several reductions as one list of values. A term of `width`
+/// lanes is taken `sums` of them at a time, by a state of as many.
 class JointState {
 public:
-  JointState(ArrayRef<llir::ReductionOpInterface> reductions, unsigned width) {
-    for (llir::ReductionOpInterface reduction : reductions) {
-      ops.push_back(cast<ReductionEmissionOpInterface>(*reduction));
-      types.push_back(widen(reduction.getStateTypes(), width));
+  JointState(ArrayRef<Emitter::ReductionAt> reductions, unsigned width,
+             unsigned sums)
+      : width(width), sums(sums) {
+    for (auto [reduction, index] : reductions) {
+      ops.push_back(
+          cast<ReductionEmissionOpInterface>(reduction.getOperation()));
+      indices.push_back(index);
+      types.push_back(
+          widen(llir::ReductionOpInterface(reduction).getStateTypes(), sums));
       llvm::append_range(allTypes, types.back());
     }
   }
@@ -198,16 +204,37 @@ public:
       llvm::append_range(state, op.emitMerge(b, ofX, ofY));
     return state;
   }
-  /// The state once it has taken the terms at `index`.
-  SmallVector<Value> emitStep(Emitter &e, const Index &index,
-                              ValueRange state) {
-    SmallVector<Value> next;
-    for (auto [op, own] : llvm::zip_equal(ops, split(state))) {
-      SmallVector<Value> terms = op.emitTerms(e, index);
+  /// What each reduction takes where the reduced index is `k`.
+  SmallVector<SmallVector<Value>> emitTerms(Emitter &e, const Expr &k) {
+    SmallVector<SmallVector<Value>> all;
+    for (auto [op, index] : llvm::zip_equal(ops, indices)) {
+      Index at = index;
+      at.push_back(k);
+      SmallVector<Value> terms = op.emitTerms(e, at);
       if (e.isVector())
         for (Value &term : terms)
           term = e.spread(term);
-      llvm::append_range(next, op.emitStep(e.b, own, terms));
+      all.push_back(std::move(terms));
+    }
+    return all;
+  }
+  /// The state once it has taken the terms; with `mask` those of its lanes.
+  SmallVector<Value> emitStep(Emitter &e, ValueRange state,
+                              ArrayRef<SmallVector<Value>> allTerms,
+                              Value mask) {
+    SmallVector<Value> next;
+    for (auto [op, terms, own] : llvm::zip_equal(ops, allTerms, split(state))) {
+      for (unsigned from = 0; from < width; from += sums) {
+        SmallVector<Value> taken =
+            op.emitStep(e.b, own, slice(e.b, terms, from));
+        if (mask) {
+          Value isThere = slice(e.b, mask, from)[0];
+          for (auto [v, old] : llvm::zip_equal(taken, own))
+            v = arith::SelectOp::create(e.b, isThere, v, old);
+        }
+        own = std::move(taken);
+      }
+      llvm::append_range(next, own);
     }
     return next;
   }
@@ -215,6 +242,22 @@ public:
   SmallVector<ReductionEmissionOpInterface, 2> ops;
 
 private:
+  /// As many lanes as the state has, from lane `from` on.
+  SmallVector<Value> slice(ImplicitLocOpBuilder &b, ValueRange values,
+                           int64_t from) const {
+    if (sums == width)
+      return values;
+    return llvm::map_to_vector(values, [&](Value v) -> Value {
+      if (sums == 1)
+        return vector::ExtractOp::create(b, v, from);
+      return vector::ExtractStridedSliceOp::create(
+          b, v, ArrayRef<int64_t>{from}, ArrayRef<int64_t>{int64_t(sums)},
+          ArrayRef<int64_t>{1});
+    });
+  }
+
+  unsigned width, sums;
+  SmallVector<Index, 2> indices;
   SmallVector<SmallVector<Type>, 2> types;
   SmallVector<Type> allTypes;
 };
@@ -225,28 +268,36 @@ Emitter::emitStates(ArrayRef<llir::ReductionOpInterface> reductions,
                     const Index &index, bool varies, llir::LoopFormAttr form,
                     const Span &span,
                     function_ref<void(const Index &)> before) {
-  llir::ReductionOpInterface first = reductions.front();
+  auto all = llvm::map_to_vector<2>(reductions, [&](auto reduction) {
+    return ReductionAt{reduction, index};
+  });
+  return emitStates(all, varies, form, span, before);
+}
+
+SmallVector<SmallVector<Value>>
+Emitter::emitStates(ArrayRef<ReductionAt> reductions, bool varies,
+                    llir::LoopFormAttr form, const Span &span,
+                    function_ref<void(const Index &)> before) {
+  llir::ReductionOpInterface first = reductions.front().op;
   Expr extent = first.getReducedExtent();
   Repeated repeated(*this, {extent});
   unsigned k = addDim(extent);
-  Index inner = index;
-  inner.push_back(Expr::dim(k));
   Lane outer = lane;
   if (!varies)
     clearLane();
   unsigned width = varies ? 1 : form.getNumber("lanes", 1);
+  unsigned sums = varies ? lane.width : form.getNumber("sums", width);
   unsigned unroll = form.getNumber("unroll", 1);
-  JointState joint(reductions, varies ? lane.width : width);
+  JointState joint(reductions, varies ? sums : width, sums);
   size_t size = joint.size();
+  Index inner = reductions.front().index;
+  inner.push_back(Expr::dim(k));
   // `state` once it has taken the terms at the current value of dim k.
   auto take = [&](ValueRange state) {
     if (before)
       before(inner);
-    SmallVector<Value> next = joint.emitStep(*this, inner, state);
-    if (!varies && lane.mask)
-      for (auto [v, old] : llvm::zip_equal(next, state))
-        v = arith::SelectOp::create(b, lane.mask, v, old);
-    return next;
+    return joint.emitStep(*this, state, joint.emitTerms(*this, Expr::dim(k)),
+                          varies ? Value() : lane.mask);
   };
   auto setK = [&](Value at) {
     setDim(k, at);
@@ -254,14 +305,27 @@ Emitter::emitStates(ArrayRef<llir::ReductionOpInterface> reductions,
       setLane(k, width);
   };
   if (!varies && team.count > 1) {
+    // Terms of several rounds, loaded before they are taken.
+    SmallVector<SmallVector<SmallVector<Value>>> loaded;
+    auto load = [&](unsigned dim) {
+      loaded.push_back(joint.emitTerms(*this, Expr::dim(dim)));
+    };
+    auto takeLoaded = [&](ValueRange state) {
+      if (loaded.empty())
+        return take(state);
+      SmallVector<SmallVector<Value>> terms = std::move(loaded.front());
+      loaded.erase(loaded.begin());
+      return joint.emitStep(*this, state, terms, /*mask=*/{});
+    };
+    bool loadsFirst = form.getForm().getValue() == "together";
     auto states = joint.split(
-        teamLoop(k, span, width, unroll, joint.emitInitial(b), take));
+        teamLoop(k, span, width, unroll, joint.emitInitial(b), takeLoaded,
+                 loadsFirst ? function_ref<void(unsigned)>(load) : nullptr));
     lane = outer;
-    for (auto [op, state] : llvm::zip_equal(joint.ops, states)) {
-      if (width > 1)
+    if (sums > 1)
+      for (auto [op, state] : llvm::zip_equal(joint.ops, states))
         state = mergeLanes(b, op, state);
-      state = mergeTeam(op, state);
-    }
+    mergeTeam(joint.ops, states);
     return states;
   }
   Value n = add(span.lo, span.length), step = constant(width);
@@ -307,7 +371,7 @@ Emitter::emitStates(ArrayRef<llir::ReductionOpInterface> reductions,
   }
   lane = outer;
   auto results = joint.split(state);
-  if (!varies && width > 1)
+  if (!varies && sums > 1)
     for (auto [op, own] : llvm::zip_equal(joint.ops, results))
       own = mergeLanes(b, op, own);
   return results;

@@ -161,21 +161,10 @@ void RowProgramKernel::forEach(Value v, int64_t count,
 SmallVector<Value> RowProgramKernel::take(Operation *op, ValueRange state,
                                           const Index &index) {
   auto emission = cast<ReductionEmissionOpInterface>(op);
-  auto product = dyn_cast<llir::ProductOpInterface>(op);
-  Type wide = getElementTypeOrSelf(state[0].getType());
-  if (!product || !isa<FloatType>(wide)) {
-    SmallVector<Value> terms = emission.emitTerms(e, index);
-    for (Value &term : terms)
-      term = e.spread(term);
-    return emission.emitStep(e.b, state, terms);
-  }
-  auto factor = [&](Value v, hlir::MapAttr map) {
-    Value element = e.emit(v, e.mapIndex(map, index));
-    return e.spread(emitCast(e.b, element, getElementType(v), wide));
-  };
-  Value x = factor(product.getLhs(), product.getLhsMap()),
-        y = factor(product.getRhs(), product.getRhsMap());
-  return {math::FmaOp::create(e.b, x, y, state[0])};
+  SmallVector<Value> terms = emission.emitTerms(e, index);
+  for (Value &term : terms)
+    term = e.spread(term);
+  return emission.emitStep(e.b, state, terms);
 }
 
 SmallVector<Value> RowProgramKernel::reduce(Operation *op,

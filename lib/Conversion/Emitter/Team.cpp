@@ -25,7 +25,8 @@ using namespace mlir;
 SmallVector<Value>
 Emitter::teamLoop(unsigned dim, const Span &span, unsigned width,
                   unsigned unroll, ValueRange init,
-                  function_ref<SmallVector<Value>(ValueRange)> body) {
+                  function_ref<SmallVector<Value>(ValueRange)> body,
+                  function_ref<void(unsigned)> load) {
   Team saved = team;
   Lane outer = lane;
   // Inside, each member is on its own.
@@ -33,11 +34,17 @@ Emitter::teamLoop(unsigned dim, const Span &span, unsigned width,
   int64_t round = int64_t(width) * saved.count;
   Value n = add(span.lo, span.length), step = constant(round);
   Value offset = mul(saved.member, constant(width));
-  auto at = [&](Value begin, unsigned u, Value count) {
+  auto atDim = [&](unsigned dim, Value begin, unsigned u, Value count) {
     setDim(dim, add(add(begin, constant(u * round)), offset));
     if (width > 1)
       setLane(dim, width, count);
   };
+  auto at = [&](Value begin, unsigned u, Value count) {
+    atDim(dim, begin, u, count);
+  };
+  SmallVector<unsigned> ownDims;
+  for (unsigned u = 0; load && u < unroll; ++u)
+    ownDims.push_back(addDim(getExtents()[dim]));
   // Full rounds, several at a time.
   Value block = constant(round * unroll),
         whole = sub(n, remU(span.length, block));
@@ -45,6 +52,10 @@ Emitter::teamLoop(unsigned dim, const Span &span, unsigned width,
   state = forLoop(span.lo, whole, block, state,
                   [&](Value begin, ValueRange carried) {
                     SmallVector<Value> next(carried);
+                    for (auto [u, own] : llvm::enumerate(ownDims)) {
+                      atDim(own, begin, u, {});
+                      load(own);
+                    }
                     for (unsigned u = 0; u < unroll; ++u) {
                       MemoScope scope(*this);
                       at(begin, u, {});
@@ -192,53 +203,69 @@ Value Emitter::makeLaunchShared() {
 
 SmallVector<Value> Emitter::mergeTeam(ReductionEmissionOpInterface op,
                                       SmallVector<Value> state) {
+  SmallVector<Value> states[] = {std::move(state)};
+  mergeTeam(op, states);
+  return std::move(states[0]);
+}
+
+void Emitter::mergeTeam(ArrayRef<ReductionEmissionOpInterface> ops,
+                        MutableArrayRef<SmallVector<Value>> states) {
   unsigned inWarp = std::min(team.count, team.warp);
-  for (unsigned distance = inWarp / 2; distance > 0; distance /= 2) {
-    SmallVector<Value> other;
-    for (Value v : state)
-      other.push_back(
-          exchange(b, v, team.mask,
-                   arith::ConstantOp::create(b, b.getI32IntegerAttr(distance)),
-                   NVVM::ShflKind::bfly));
-    state = op.emitMerge(b, state, other);
-  }
+  for (auto [op, state] : llvm::zip_equal(ops, states))
+    for (unsigned distance = inWarp / 2; distance > 0; distance /= 2) {
+      Value far =
+          arith::ConstantOp::create(b, b.getI32IntegerAttr(int32_t(distance)));
+      SmallVector<Value> other;
+      for (Value v : state)
+        other.push_back(exchange(b, v, team.mask, far, NVVM::ShflKind::bfly));
+      state = ReductionEmissionOpInterface(op).emitMerge(b, state, other);
+    }
   if (team.count <= team.warp)
-    return state;
+    return;
   // One slot for each warp and value.
   int64_t warps = team.count / team.warp;
   Value warp = divU(team.member, constant(team.warp));
   Value inLane = remU(team.member, constant(team.warp));
-  SmallVector<Type> types =
-      cast<llir::ReductionOpInterface>(op.getOperation()).getStateTypes();
-  SmallVector<Value> memory;
-  for (Type type : types)
-    memory.push_back(makeShared(getStorageType(type), warps));
-  auto slot = [&](size_t i, Value number) -> Value {
-    return LLVM::GEPOp::create(b, memory[i].getType(), getStorageType(types[i]),
-                               memory[i], ArrayRef<LLVM::GEPArg>{number});
+  struct Slots {
+    Type type;
+    Value memory;
+  };
+  SmallVector<SmallVector<Slots>> slots;
+  for (ReductionEmissionOpInterface op : ops) {
+    slots.emplace_back();
+    for (Type type :
+         cast<llir::ReductionOpInterface>(op.getOperation()).getStateTypes())
+      slots.back().push_back({type, makeShared(getStorageType(type), warps)});
+  }
+  auto slot = [&](const Slots &s, Value number) -> Value {
+    return LLVM::GEPOp::create(b, s.memory.getType(), getStorageType(s.type),
+                               s.memory, ArrayRef<LLVM::GEPArg>{number});
   };
   // All have read what an earlier unit left there.
   NVVM::Barrier0Op::create(b);
   Value isFirst =
       arith::CmpIOp::create(b, arith::CmpIPredicate::eq, inLane, constant(0));
   ifThen(isFirst, [&] {
-    for (auto [i, v] : llvm::enumerate(state))
-      LLVM::StoreOp::create(b, toStorage(v, types[i]), slot(i, warp));
+    for (auto [own, state] : llvm::zip_equal(slots, states))
+      for (auto [s, v] : llvm::zip_equal(own, state))
+        LLVM::StoreOp::create(b, toStorage(v, s.type), slot(s, warp));
   });
   NVVM::Barrier0Op::create(b);
-  auto read = [&](int64_t number) {
-    SmallVector<Value> values;
-    for (auto [i, type] : llvm::enumerate(types))
-      values.push_back(
-          fromStorage(LLVM::LoadOp::create(b, getStorageType(type),
-                                           slot(i, constant(number))),
-                      type));
-    return values;
-  };
-  state = read(0);
-  for (int64_t number = 1; number < warps; ++number)
-    state = op.emitMerge(b, state, read(number));
-  return state;
+  for (auto [op, own, state] : llvm::zip_equal(ops, slots, states)) {
+    auto read = [&, &own = own](int64_t number) {
+      SmallVector<Value> values;
+      for (const Slots &s : own)
+        values.push_back(
+            fromStorage(LLVM::LoadOp::create(b, getStorageType(s.type),
+                                             slot(s, constant(number))),
+                        s.type));
+      return values;
+    };
+    state = read(0);
+    for (int64_t number = 1; number < warps; ++number)
+      state =
+          ReductionEmissionOpInterface(op).emitMerge(b, state, read(number));
+  }
 }
 
 Emitter::TeamScan Emitter::scanTeam(SmallVector<Value> state,

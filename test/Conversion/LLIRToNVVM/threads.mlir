@@ -139,3 +139,42 @@ func.func @beside_odd(%x: tensor<1024x1002xf32>, %y: tensor<1024x1498xf32>) -> t
   %5 = llir.elementwise select(%4, %0, %1) : (tensor<1024x2500xi1>, tensor<1024x2500xf32>, tensor<1024x2500xf32>) -> tensor<1024x2500xf32>
   return %5 : tensor<1024x2500xf32>
 }
+
+// Four rows, which a warp multiplies with what it reads of four columns: of two steps of k the vectors of the weights
+// and of the rows are on their way before the first is multiplied.
+// CHECK-LABEL: @few_rows
+// CHECK: loops<grid(d0:4, d1:4) threads(128, 32) op0 = together {blocks = 4, lanes = 8, sums = 1, unroll = 2}>
+// PTX-LABEL: .entry few_rows(
+// PTX: .maxntid 128
+// PTX: .minnctapersm 4
+// PTX-COUNT-16: ld.global.nc.v4.b32
+// PTX-NOT: ld.global
+// PTX-COUNT-256: fma.rn.f32
+// PTX-NOT: fma.rn.f32
+// PTX-COUNT-80: shfl.sync.bfly.b32
+// PTX-COUNT-16: st.global.b16
+func.func @few_rows(%x: tensor<4x4096xbf16>, %w: tensor<4096x4096xbf16>) -> tensor<4x4096xbf16> {
+  %0 = llir.gemm %x, %w k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<4x4096xbf16>, tensor<4096x4096xbf16> -> tensor<4x4096xbf16>
+  return %0 : tensor<4x4096xbf16>
+}
+
+// Of fewer columns a block takes two; all sums meet at once.
+// CHECK-LABEL: @fewer_columns
+// CHECK: loops<grid(d0:3, d1:2) threads(128, 128) op0 = together
+// PTX-LABEL: .entry fewer_columns(
+// PTX-COUNT-2: bar.sync
+// PTX-NOT: bar.sync
+func.func @fewer_columns(%x: tensor<3x4096xbf16>, %w: tensor<300x4096xbf16>) -> tensor<3x300xbf16> {
+  %0 = llir.gemm %x, %w k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<3x4096xbf16>, tensor<300x4096xbf16> -> tensor<3x300xbf16>
+  return %0 : tensor<3x300xbf16>
+}
+
+// At most so many rows: the weights are read once as well, and rows that are not there are not written.
+// CHECK-LABEL: @rows_to_four
+// CHECK: loops<grid(d0:4, d1:4) threads(128, 32) op0 = together
+// PTX-LABEL: .entry rows_to_four(
+func.func @rows_to_four(%x: tensor<?x4096xbf16, #hlir.dims<s>>, %w: tensor<4096x4096xbf16>) -> tensor<?x4096xbf16, #hlir.dims<s>>
+    attributes {hlir.symbols = #hlir.symbols<s in [1, 4]>} {
+  %0 = llir.gemm %x, %w k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<?x4096xbf16, #hlir.dims<s>>, tensor<4096x4096xbf16> -> tensor<?x4096xbf16, #hlir.dims<s>>
+  return %0 : tensor<?x4096xbf16, #hlir.dims<s>>
+}

@@ -104,7 +104,8 @@ func.func private @tile(%a: tensor<66x64xf32>, %b: tensor<64x64xf32>) -> tensor<
 
 // CHECK-LABEL: llvm.func @elements(
 // CHECK: scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>)
-// CHECK-NOT: math.fma
+// CHECK-COUNT-2: math.fma
+// CHECK-NEXT: scf.yield
 func.func private @elements(%a: tensor<66x64xf32>, %b: tensor<64x64xf32>) -> tensor<66x64xf32> {
   %r = llir.kernel(%a, %b) loops<grid(d0, d1:all v8) op0 = element {unroll = 2}> : (tensor<66x64xf32>, tensor<64x64xf32>) -> tensor<66x64xf32> {
   ^bb0(%x: tensor<66x64xf32>, %y: tensor<64x64xf32>):

@@ -363,6 +363,53 @@ TEST(RandomSchedules, Product) {
   }
 }
 
+// Two products that one walk over k computes for all elements of a unit, each
+// row with each column, and what follows them; blocks that do not divide.
+TEST(RandomSchedules, Together) {
+  Fixed fixed{R"(
+    func.func @f() attributes {hlir.symbols = #hlir.symbols<r in [0, 64], s in [0, 4096]>} {
+    %a, %b, %c, %d = "test.source"() : () -> (tensor<?x?xf32, #hlir.dims<r, s>>, tensor<23x?xbf16, #hlir.dims<s>>, tensor<23x?xf32, #hlir.dims<s>>, tensor<?x23xf32, #hlir.dims<r>>)
+    %r:2 = llir.kernel(%a, %b, %c, %d) LOOPS : (tensor<?x?xf32, #hlir.dims<r, s>>, tensor<23x?xbf16, #hlir.dims<s>>, tensor<23x?xf32, #hlir.dims<s>>, tensor<?x23xf32, #hlir.dims<r>>)
+        -> (tensor<?x23xf32, #hlir.dims<r>>, tensor<?x23xf32, #hlir.dims<r>>) {
+    ^bb0(%x: tensor<?x?xf32, #hlir.dims<r, s>>, %y: tensor<23x?xbf16, #hlir.dims<s>>, %z: tensor<23x?xf32, #hlir.dims<s>>, %w: tensor<?x23xf32, #hlir.dims<r>>):
+      %0 = llir.elementwise cast(%y) : (tensor<23x?xbf16, #hlir.dims<s>>) -> tensor<23x?xf32, #hlir.dims<s>>
+      %1 = llir.gemm %x, %0 k(s) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<?x?xf32, #hlir.dims<r, s>>, tensor<23x?xf32, #hlir.dims<s>> -> tensor<?x23xf32, #hlir.dims<r>>
+      %2 = llir.gemm %x, %z k(s) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<?x?xf32, #hlir.dims<r, s>>, tensor<23x?xf32, #hlir.dims<s>> -> tensor<?x23xf32, #hlir.dims<r>>
+      %3 = llir.elementwise mul(%1, %2) : (tensor<?x23xf32, #hlir.dims<r>>, tensor<?x23xf32, #hlir.dims<r>>) -> tensor<?x23xf32, #hlir.dims<r>>
+      %4 = llir.elementwise add(%3, %w) : (tensor<?x23xf32, #hlir.dims<r>>, tensor<?x23xf32, #hlir.dims<r>>) -> tensor<?x23xf32, #hlir.dims<r>>
+      llir.yield %4, %1 : tensor<?x23xf32, #hlir.dims<r>>, tensor<?x23xf32, #hlir.dims<r>>
+    }
+    return
+    })",
+              {{{"r", 0}, {"s", 5}},
+               {{"r", 3}, {"s", 0}},
+               {{"r", 1}, {"s", 64}},
+               {{"r", 7}, {"s", 77}}},
+              1e-5};
+  Generator g(13);
+  auto number = [](int64_t n) { return std::to_string(n); };
+  for (int i = 0; i < countSchedules() / 15; ++i) {
+    auto grid = [&] {
+      std::string rows = "d0:" + number(g.pick(1, 4)),
+                  columns = "d1:" + number(g.pick(1, 4));
+      if (g.pick(0, 3) == 0)
+        rows = "d0:2", columns = "d1:23";
+      return "grid(" +
+             (g.flip() ? rows + ", " + columns : columns + ", " + rows) + ")";
+    };
+    int64_t lanes = g.choose({1, 4, 8, 16});
+    auto form = [&] {
+      return " = together {lanes = " + number(lanes) +
+             ", sums = " + number(g.flip() ? 1 : std::min<int64_t>(lanes, 4)) +
+             ", unroll = " + number(g.pick(1, 4)) + "}";
+    };
+    std::string forms = " op1" + form(), same = forms.substr(4);
+    forms += " op2" + (g.flip() ? same : form());
+    expectSameBits(runAll(fixed, grid() + forms),
+                   runAll(fixed, grid() + forms));
+  }
+}
+
 // Windows of an image, whatever lines of it a unit has and whatever the tile.
 TEST(RandomSchedules, Windows) {
   Fixed fixed{R"(

@@ -108,10 +108,10 @@ static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
   Price price;
   price.kernels = std::max(moved / machine.sharedReadRate,
                            work / (kernelRate * share(tiles)));
-  // One row has a kernel of another kind, bound by memory.
-  constexpr double kFewRows = 8;
+  // Few rows have a kernel of another kind, bound by memory.
+  constexpr double kReadingRows = 4, kFewRows = 8;
   double rows = std::min(value(layout.rows), value(layout.columns));
-  if (rows > 1)
+  if (rows > kReadingRows)
     price.kernels =
         std::max(price.kernels, value(layout.inner) * rates.step.of(bits) *
                                     std::min(1.0, rows / kFewRows));

@@ -327,8 +327,9 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     return {};
   }
   p.joinDims();
-  auto isFew = [](const ProductSide &side) {
-    std::optional<int64_t> n = side.extent.asConstant();
+  Assumptions symbols{KernelAnalysis::SymbolRanges(ranges)};
+  auto isFew = [&](const ProductSide &side) {
+    std::optional<int64_t> n = symbols.upperBound(side.extent);
     return side.group.empty() || (n && *n <= kFewRows);
   };
   if (isFew(p.rows) || isFew(p.columns)) {

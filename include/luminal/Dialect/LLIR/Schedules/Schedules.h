@@ -84,6 +84,9 @@ SharedRows findSharedRows(KernelOp kernel, const MachineModel &machine);
 llvm::SmallVector<mlir::Operation *> getSharedOps(KernelOp kernel,
                                                   LoopCaseAttr loopCase);
 
+/// Whether one walk computes all elements of a unit (`together`).
+bool areTogether(LoopCaseAttr loopCase);
+
 /// The indices of one of `parts` of a dim, a multiple of `step`: part p begins
 /// at p times as many, and the last parts may have less or nothing.
 Expr getPartExtent(const Expr &extent, int64_t parts, int64_t step);
