@@ -164,6 +164,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     pm.addNestedPass<func::FuncOp>(llir::createExpandRowFunctionsPass(expand));
     llir::ExpandUpdatesPassOptions updates;
     updates.blockThreads = machine.blockThreads;
+    updates.isExact = options.precision == "exact";
     pm.addNestedPass<func::FuncOp>(llir::createExpandUpdatesPass(updates));
     ChooseLayoutsPassOptions layouts;
     setDevice(layouts, options);

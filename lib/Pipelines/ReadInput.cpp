@@ -31,12 +31,7 @@ OwningOpRef<ModuleOp> luminal::readInput(MLIRContext &context,
     import.allowMissingWeights =
         options.allowMissingWeights || !options.weights.empty();
     import.refuseCostly = options.refuseCostly;
-    std::string ignored;
-    if (auto target =
-            createTarget(options.target, options.arch, "", &ignored)) {
-      import.sortsRows = target->getMachine().sortsRows;
-      import.scansRows = target->getMachine().scansRows;
-    }
+    import.scansRows = true;
     FailureOr<UserKernels> kernels =
         UserKernels::load(&context, options.kernels, /*target=*/nullptr);
     if (failed(kernels))

@@ -114,6 +114,8 @@ private:
   template <typename OpTy>
   mlir::LogicalResult scan(OpTy op);
   mlir::LogicalResult scanParts(llir::ScanPartsOp op);
+  mlir::LogicalResult sortRuns(llir::SortRunsOp op);
+  mlir::LogicalResult mergeRuns(llir::MergeRunsOp op);
   mlir::LogicalResult alias(llir::AliasOp op);
   mlir::LogicalResult kernel(llir::KernelOp op);
   /// fn(row, n, result): from a row of the last dim to one of the same length.

@@ -103,6 +103,9 @@ LogicalResult Evaluator::runLLIR(Operation *op) {
       .Case<llir::ScanOp, llir::ScanRowsOp>([&](auto s) { return scan(s); })
       .Case<llir::ScanPartsOp>(
           [&](llir::ScanPartsOp s) { return scanParts(s); })
+      .Case<llir::SortRunsOp>([&](llir::SortRunsOp s) { return sortRuns(s); })
+      .Case<llir::MergeRunsOp>(
+          [&](llir::MergeRunsOp m) { return mergeRuns(m); })
       .Case<llir::CallOp>(
           [&](llir::CallOp c) { return custom(c, c.getName()); })
       .Case<llir::GatherOp>([&](auto) { return gather(op); })

@@ -57,9 +57,6 @@ struct MachineModel {
   /// Whether four warps together multiply by tensor cores what is in shared
   /// memory (wgmma).
   bool hasWarpGroups = false;
-  /// Whether its runtime sorts rows (llir.argsort), and scans them (llir.scan).
-  bool sortsRows = true;
-  bool scansRows = true;
 
   /// Bytes per nanosecond that one worker reads from memory, and that it reads
   /// and writes when it copies.
@@ -147,7 +144,6 @@ struct MachineModel {
     machine.vectorBits = 128;
     machine.vectorRegisters = 0;
     machine.hasScratch = false;
-    machine.sortsRows = false;
     machine.unitElements = 1;
     return machine;
   }

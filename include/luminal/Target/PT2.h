@@ -21,12 +21,9 @@ struct PT2ImportOptions {
   /// kCostlyElements elements or an unbounded number of them: an error as for
   /// an op that is not supported. Off: a warning.
   bool refuseCostly = false;
-  /// Whether the target sorts rows (llir.argsort), so that orders, which are
-  /// spelled with all pairs of elements, do not cost so much.
-  bool sortsRows = true;
-  /// Whether it scans rows (llir.scan), so that running sums and extrema, which
-  /// are spelled with all pairs too, do not either. Not where the target is not
-  /// known: sums are spelled in blocks then, whose cost is bounded on each.
+  /// Whether rules find scans (llir.scan) in what is imported, so that running
+  /// sums and extrema, which are spelled with all pairs of elements, do not
+  /// cost so much. Off: sums are spelled in blocks, whose cost is bounded.
   bool scansRows = false;
 };
 

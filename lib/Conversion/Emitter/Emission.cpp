@@ -445,5 +445,6 @@ void luminal::registerLLIRToLLVMDialects(DialectRegistry &registry) {
     llir::ReduceOp::attachInterface<ReduceEmission>(*context);
     llir::GemmOp::attachInterface<GemmEmission>(*context);
     attachScans(*context);
+    attachSorts(*context);
   });
 }

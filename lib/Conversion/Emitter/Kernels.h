@@ -54,6 +54,7 @@ WorkShape emitWhole(Emitter &e, const WorkLoop &loop);
 
 /// Attaches the code of the ops that are kernels of their own.
 void attachScans(mlir::MLIRContext &context);
+void attachSorts(mlir::MLIRContext &context);
 
 /// The elements at `index` of several reductions of segments, in one loop: none
 /// waits for what another reads.

@@ -49,11 +49,6 @@ public:
     if (!node.name ||
         isa_and_nonnull<hlir::HLIRDialect>(node.name->getDialect()))
       return std::numeric_limits<double>::infinity();
-    if ((!machine.sortsRows &&
-         node.name->getTypeID() == TypeID::get<llir::ArgsortOp>()) ||
-        (!machine.scansRows &&
-         node.name->getTypeID() == TypeID::get<llir::ScanOp>()))
-      return std::numeric_limits<double>::infinity();
     std::optional<llir::Cost> cost;
     if (auto *costed = node.name->getInterface<llir::CostOpInterface>())
       cost = costed->getCostOf(node.operandTypes, node.resultTypes,

@@ -47,7 +47,6 @@ public:
   // Used by OpCall.
   const ExportedProgram &getProgram() const { return program; }
   const TensorMeta *getMeta(const std::string &name) const;
-  bool sortsRows() const { return options.sortsRows; }
   bool scansRows() const { return options.scansRows; }
   bool isTensor(const std::string &name) const { return tensors.count(name); }
   Value read(const std::string &name);

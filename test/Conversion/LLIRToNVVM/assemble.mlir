@@ -20,6 +20,9 @@
 // RUN: luminal-opt %S/scans.mlir --luminal-pipeline="target=cuda arch=sm_80 from=saturated until=scheduled" -o %t.scans.mlir
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_80 %t.scans.mlir -o %t.scans.ptx
 // RUN: ptxas -arch=sm_80 %t.scans.ptx -o %t.scans.cubin
+// RUN: luminal-opt %S/sorts.mlir --luminal-pipeline="target=cuda arch=sm_80 from=saturated until=scheduled" -o %t.sorts.mlir
+// RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_80 %t.sorts.mlir -o %t.sorts.ptx
+// RUN: ptxas -arch=sm_80 %t.sorts.ptx -o %t.sorts.cubin
 // RUN: %python %S/functions.py > %t.mlir
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %t.mlir -o %t.fn.ptx
 // RUN: ptxas -arch=sm_90a %t.fn.ptx -o %t.fn.cubin

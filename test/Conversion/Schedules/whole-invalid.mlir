@@ -115,3 +115,67 @@ func.func @axes(%x: tensor<40xf32>) -> tensor<40xf32> {
   }
   return %0 : tensor<40xf32>
 }
+
+// -----
+
+func.func @run(%x: tensor<40xf32>) -> tensor<40xi64> {
+  // expected-error @+1 {{has runs of 48 elements, expected a power of two from 64 to 2048}}
+  %0 = llir.sort_runs %x {keep = #hlir.map<() -> (48)>, run = 48 : i64} : tensor<40xf32> -> tensor<40xi64>
+  return %0 : tensor<40xi64>
+}
+
+// -----
+
+func.func @kept(%x: tensor<100xf32>) -> tensor<9xi64> {
+  // expected-error @+1 {{expects rows of 10 elements}}
+  %0 = llir.sort_runs %x {keep = #hlir.map<() -> (5)>, run = 64 : i64} : tensor<100xf32> -> tensor<9xi64>
+  return %0 : tensor<9xi64>
+}
+
+// -----
+
+func.func @keys(%x: tensor<100xf64>) -> (tensor<100xi32>, tensor<100xi32>) {
+  // expected-error @+1 {{has keys of 'i64', found 'i32'}}
+  %0:2 = llir.sort_runs %x {keep = #hlir.map<() -> (64)>, run = 64 : i64} : tensor<100xf64> -> tensor<100xi32>, tensor<100xi32>
+  return %0#0, %0#1 : tensor<100xi32>, tensor<100xi32>
+}
+
+// -----
+
+func.func @positions(%x: tensor<100xf32>) -> tensor<100xi32> {
+  // expected-error @+1 {{has positions of i64, found 'i32'}}
+  %0 = llir.sort_runs %x {keep = #hlir.map<() -> (64)>, run = 64 : i64} : tensor<100xf32> -> tensor<100xi32>
+  return %0 : tensor<100xi32>
+}
+
+// -----
+
+func.func @ways(%p: tensor<100xi32>, %k: tensor<100xi32>) -> tensor<100xi64> {
+  // expected-error @+1 {{merges from 2 to 65536 runs, found 1}}
+  %0 = llir.merge_runs %p, %k {keep = #hlir.map<() -> (100)>, run = #hlir.map<() -> (64)>, ways = 1 : i64} : tensor<100xi32>, tensor<100xi32> -> tensor<100xi64>
+  return %0 : tensor<100xi64>
+}
+
+// -----
+
+func.func @sorting_team(%x: tensor<100xf32>) -> tensor<100xi64> {
+  // expected-error @+1 {{its schedule is not possible: op0, sort_runs, is shared by 32 threads of 64, expected blocks of 64, one for each pair}}
+  %0 = llir.kernel(%x) loops<grid() threads(64, 32) op0 = whole> : (tensor<100xf32>) -> tensor<100xi64> {
+  ^bb0(%a: tensor<100xf32>):
+    %r = llir.sort_runs %a {keep = #hlir.map<() -> (100)>, run = 128 : i64} : tensor<100xf32> -> tensor<100xi64>
+    llir.yield %r : tensor<100xi64>
+  }
+  return %0 : tensor<100xi64>
+}
+
+// -----
+
+func.func @merging_team(%p: tensor<100xi32>, %k: tensor<100xi32>) -> tensor<100xi64> {
+  // expected-error @+1 {{its schedule is not possible: op0, merge_runs, takes element by element, which a team of 32 threads cannot share}}
+  %0 = llir.kernel(%p, %k) loops<grid() threads(64, 32) op0 = whole> : (tensor<100xi32>, tensor<100xi32>) -> tensor<100xi64> {
+  ^bb0(%a: tensor<100xi32>, %b: tensor<100xi32>):
+    %r = llir.merge_runs %a, %b {keep = #hlir.map<() -> (100)>, run = #hlir.map<() -> (64)>, ways = 8 : i64} : tensor<100xi32>, tensor<100xi32> -> tensor<100xi64>
+    llir.yield %r : tensor<100xi64>
+  }
+  return %0 : tensor<100xi64>
+}

@@ -1,4 +1,5 @@
-// Scans become kernels on a machine with threads in blocks; few long rows are cut into parts, whose states another kernel finds.
+// Scans and sorts become kernels on a machine with threads in blocks. Of scans few long rows are cut into parts, whose states another
+// kernel finds; sorts are runs, and passes that merge them.
 // RUN: luminal-opt %s --llir-expand-orders=block-threads=1024 | FileCheck %s
 // RUN: luminal-opt %s --llir-expand-orders | FileCheck %s --check-prefix=CPU
 // RUN: luminal-opt %s --llir-expand-orders=block-threads=1024 --remarks-filter=llir-expand-orders -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
@@ -49,4 +50,44 @@ func.func @any(%x: tensor<2x?xf16, #hlir.dims<n>>) -> tensor<2x?xf16, #hlir.dims
 func.func @in_order(%x: tensor<40000xf32>) -> tensor<40000xf32> {
   %0 = llir.scan %x {axis = 0 : i64, kind = #llir.scan_kind<product>} : tensor<40000xf32> -> tensor<40000xf32>
   return %0 : tensor<40000xf32>
+}
+
+// One run, of the least power of two.
+// CHECK-LABEL: @one_run
+// CHECK: llir.sort_runs %{{.*}} {begin = #hlir.map<() -> (9)>, descending = true, keep = #hlir.map<() -> (5)>, run = 128 : i64} : tensor<3x100xf64> -> tensor<3x5xi64>
+// CHECK-NOT: merge_runs
+func.func @one_run(%x: tensor<3x100xf64>) -> tensor<3x5xi64> {
+  %0 = llir.argsort %x {begin = #hlir.map<() -> (9)>, descending = true} : tensor<3x100xf64> -> tensor<3x5xi64>
+  return %0 : tensor<3x5xi64>
+}
+
+// Eight of them, and then what is left.
+// CHECK-LABEL: @whole
+// CHECK: llir.sort_runs %{{.*}} {keep = #hlir.map<() -> (2048)>, run = 2048 : i64} : tensor<20000xbf16> -> tensor<20000xi32>, tensor<20000xi32>
+// CHECK: llir.merge_runs {{.*}} {keep = #hlir.map<() -> (16384)>, run = #hlir.map<() -> (2048)>, ways = 8 : i64} : tensor<20000xi32>, tensor<20000xi32> -> tensor<20000xi32>, tensor<20000xi32>
+// CHECK: llir.merge_runs {{.*}} {keep = #hlir.map<() -> (20000)>, run = #hlir.map<() -> (16384)>, ways = 8 : i64} : tensor<20000xi32>, tensor<20000xi32> -> tensor<20000xi64>
+// CHECK-NOT: merge_runs
+// REMARK: Function=whole | count=3, op=argsort
+func.func @whole(%x: tensor<20000xbf16>) -> tensor<20000xi64> {
+  %0 = llir.argsort %x : tensor<20000xbf16> -> tensor<20000xi64>
+  return %0 : tensor<20000xi64>
+}
+
+// Of the first few of a row each run keeps as many. Keys of 64 bits.
+// CHECK-LABEL: @first
+// CHECK: llir.sort_runs %{{.*}} {keep = #hlir.map<() -> (50)>, run = 2048 : i64} : tensor<128256xi64> -> tensor<3150xi32>, tensor<3150xi64>
+// CHECK: llir.merge_runs {{.*}} {keep = #hlir.map<() -> (50)>, run = #hlir.map<() -> (50)>, ways = 32 : i64} : tensor<3150xi32>, tensor<3150xi64> -> tensor<100xi32>, tensor<100xi64>
+// CHECK: llir.merge_runs {{.*}} {keep = #hlir.map<() -> (50)>, run = #hlir.map<() -> (50)>, ways = 32 : i64} : tensor<100xi32>, tensor<100xi64> -> tensor<50xi64>
+func.func @first(%x: tensor<128256xi64>) -> tensor<50xi64> {
+  %0 = llir.argsort %x : tensor<128256xi64> -> tensor<50xi64>
+  return %0 : tensor<50xi64>
+}
+
+// Of any length, up to 2^32 elements.
+// CHECK-LABEL: @of_any_length
+// CHECK-COUNT-7: llir.merge_runs
+// CHECK-NOT: merge_runs
+func.func @of_any_length(%x: tensor<?xf32, #hlir.dims<n>>) -> tensor<?xi64, #hlir.dims<n>> attributes {hlir.symbols = #hlir.symbols<n in [0, ]>} {
+  %0 = llir.argsort %x : tensor<?xf32, #hlir.dims<n>> -> tensor<?xi64, #hlir.dims<n>>
+  return %0 : tensor<?xi64, #hlir.dims<n>>
 }

@@ -67,12 +67,43 @@ func.func @not_distinct(%x: tensor<9x3xi64>, %k: tensor<1xi64>, %u: tensor<3x3xi
   return %0, %1 : tensor<9x3xi64>, tensor<9x3xi64>
 }
 
-// Floats are added in order.
+// Few floats are added in order.
 // CHECK-LABEL: @floats
 // CHECK-NEXT: llir.scatter add
 // CHECK-NEXT: return
-// REMARK: [Missed] updates {{.*}} Function=floats | reason="floats are combined in order"
+// REMARK: [Missed] updates {{.*}} Function=floats | reason="few floats are combined in order"
 func.func @floats(%x: tensor<9x4xf32>, %i: tensor<3xi64>, %u: tensor<3x4xf32>) -> tensor<9x4xf32> {
   %0 = llir.scatter add %x, %i, %u {checked} : tensor<9x4xf32>, tensor<3xi64>, tensor<3x4xf32>
   return %0 : tensor<9x4xf32>
+}
+
+// Many of them by sorted indices: sizes, begins, the order of the updates, and segments. Rows without updates stay.
+// CHECK-LABEL: @many_floats
+// CHECK: %[[SIZES:.*]] = llir.scatter add %[[NONE:.*]], %arg1, %{{.*}} {checked} : tensor<9xi32>, tensor<300xi64>, tensor<300xi32>
+// CHECK: %[[KEYS:.*]] = llir.elementwise cast(%arg1) : (tensor<300xi64>) -> tensor<300xi32>
+// CHECK: %[[ORDER:.*]] = llir.argsort %[[KEYS]] : tensor<300xi32> -> tensor<300xi64>
+// CHECK: %[[BEGINS:.*]] = llir.scan %[[SIZES]] {axis = 0 : i64, exclusive = true, kind = #llir.scan_kind<sum>}
+// CHECK: %[[SORTED:.*]] = llir.gather %arg2, %[[ORDER]] : tensor<300x4xf32>, tensor<300xi64> -> tensor<300x4xf32>
+// CHECK: %[[SUMS:.*]] = llir.segment_reduce sum %[[SORTED]], %[[BEGINS]]
+// CHECK: %[[ALL:.*]] = llir.elementwise add(%arg0, %[[SUMS]])
+// CHECK: llir.elementwise less_than(%[[NONE]], %[[SIZES]])
+// CHECK: llir.elementwise select(%{{.*}}, %[[ALL]], %arg0)
+// REMARK: Function=many_floats | by="sorted indices"
+func.func @many_floats(%x: tensor<9x4xf32>, %i: tensor<300xi64>, %u: tensor<300x4xf32>) -> tensor<9x4xf32> {
+  %0 = llir.scatter add %x, %i, %u {checked} : tensor<9x4xf32>, tensor<300xi64>, tensor<300x4xf32>
+  return %0 : tensor<9x4xf32>
+}
+
+// A maximum rounds nothing. With exact, sums stay in order.
+// RUN: luminal-opt %s --llir-expand-updates="block-threads=1024 exact=true" | FileCheck %s --check-prefix=EXACT
+// CHECK-LABEL: @largest
+// CHECK: llir.segment_reduce max
+// CHECK: llir.elementwise max
+// EXACT-LABEL: @many_floats
+// EXACT-NEXT: llir.scatter add
+// EXACT-LABEL: @largest
+// EXACT: llir.segment_reduce max
+func.func @largest(%x: tensor<9xf32>, %i: tensor<300xi64>, %u: tensor<300xf32>) -> tensor<9xf32> {
+  %0 = llir.scatter max %x, %i, %u {checked} : tensor<9xf32>, tensor<300xi64>, tensor<300xf32>
+  return %0 : tensor<9xf32>
 }

@@ -37,6 +37,12 @@ func.func @flat(%a: tensor<4xf32>, %b: tensor<4xf32>, %x: tensor<2x3xf32>, %data
   %t = llir.scan_rows %a, %s#0, %s#1 {axis = 0 : i64, kind = #llir.scan_kind<max>, part = #hlir.map<() -> (3)>, positions = true} : (tensor<4xf32>, tensor<2xf32>, tensor<2xi64>) -> tensor<4xi64>
   // CHECK: llir.scan_rows %{{[^,]*}} {axis = 1 : i64, exclusive = true, kind = #llir.scan_kind<sum>, part = #hlir.map<() -> (3)>, reverse = true} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %u = llir.scan_rows %x {axis = 1 : i64, kind = #llir.scan_kind<sum>, part = #hlir.map<() -> (3)>, reverse = true, exclusive = true} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK: llir.sort_runs %{{.*}} {keep = #hlir.map<() -> (64)>, run = 64 : i64} : tensor<4xf32> -> tensor<4xi64>
+  %v = llir.sort_runs %a {keep = #hlir.map<() -> (64)>, run = 64 : i64} : tensor<4xf32> -> tensor<4xi64>
+  // CHECK: llir.sort_runs %{{.*}} {descending = true, keep = #hlir.map<() -> (2)>, nan_first = true, run = 64 : i64} : tensor<4xf32> -> tensor<2xi32>, tensor<2xi32>
+  %w:2 = llir.sort_runs %a {keep = #hlir.map<() -> (2)>, descending = true, nan_first = true, run = 64 : i64} : tensor<4xf32> -> tensor<2xi32>, tensor<2xi32>
+  // CHECK: llir.merge_runs %{{.*}}, %{{.*}} {begin = #hlir.map<() -> (1)>, keep = #hlir.map<() -> (1)>, run = #hlir.map<() -> (2)>, ways = 8 : i64} : tensor<2xi32>, tensor<2xi32> -> tensor<1xi64>
+  %y = llir.merge_runs %w#0, %w#1 {begin = #hlir.map<() -> (1)>, keep = #hlir.map<() -> (1)>, run = #hlir.map<() -> (2)>, ways = 8 : i64} : tensor<2xi32>, tensor<2xi32> -> tensor<1xi64>
   // CHECK: llir.scatter set %{{.*}}, %{{.*}}, %{{.*}} {checked} : tensor<10x4xf32>, tensor<3xi64>, tensor<3x4xf32>
   %11 = llir.scatter set %data, %three, %updates {checked} : tensor<10x4xf32>, tensor<3xi64>, tensor<3x4xf32>
   return

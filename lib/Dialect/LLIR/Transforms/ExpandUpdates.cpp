@@ -30,13 +30,97 @@ struct ExpandUpdates : llir::impl::ExpandUpdatesPassBase<ExpandUpdates> {
 };
 } // namespace
 
+/// The updates as rows, one for each index in row-major order.
+static Value flattenUpdates(ImplicitLocOpBuilder &b, ScatterOp op,
+                            const Expr &count, const Assumptions &symbols) {
+  Value updates = op.getUpdates();
+  SmallVector<Expr> taken = hlir::getExtents(updates);
+  const size_t rank = hlir::getExtents(op.getIndices()).size();
+  if (rank == 1)
+    return updates;
+  SmallVector<Expr> flat = {count};
+  llvm::append_range(flat, ArrayRef(taken).drop_front(rank));
+  return ViewOp::create(
+      b, hlir::getTensorType(flat, getElementTypeOrSelf(updates)), updates,
+      hlir::MapAttr(getReshape(op.getContext(), flat, taken, symbols)));
+}
+
+/// One number as a tensor.
+static Value spread(ImplicitLocOpBuilder &b, Type type, int64_t number,
+                    ArrayRef<Expr> extents) {
+  auto scalar = RankedTensorType::get({}, type);
+  Value one = llir::ConstantOp::create(
+      b, scalar,
+      DenseElementsAttr::get(scalar,
+                             Attribute(b.getIntegerAttr(type, number))));
+  return ViewOp::create(b, hlir::getTensorType(extents, type), one,
+                        MapAttr::get(b.getContext(), extents.size(), {}));
+}
+
+/// The scatter by sorted indices: what each row gets is a segment of the
+/// updates in their order, which begins behind those of all rows before.
+static Value reduceSegments(ScatterOp op, const Assumptions &symbols) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  MLIRContext *context = op.getContext();
+  SmallVector<Expr> counts = hlir::getExtents(op.getIndices()),
+                    shape = hlir::getExtents(op.getDest());
+  Expr count = product({counts.begin(), counts.end()}), rows = shape[0];
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  auto choose = [&](const Expr &most) {
+    return symbols.provablyLessEqual(most, kMost) ? Type(b.getI32Type())
+                                                  : Type(b.getI64Type());
+  };
+  Value indices = op.getIndices();
+  if (counts.size() != 1)
+    indices = ViewOp::create(
+        b, hlir::getTensorType(count, getElementTypeOrSelf(indices)), indices,
+        MapAttr(getReshape(context, {count}, counts, symbols)));
+  Type number = choose(count);
+  Value ones = spread(b, number, 1, {count}),
+        none = spread(b, number, 0, {rows});
+  Value sizes = ScatterOp::create(b, none.getType(), hlir::Combine::Add, none,
+                                  indices, ones, op.getChecked());
+  // Shorter keys are sorted faster.
+  Value keys = indices;
+  if (Type key = choose(rows);
+      getElementTypeOrSelf(keys).isInteger(64) && key.isSignlessInteger(32))
+    keys = ElementwiseOp::create(b, hlir::getTensorType(count, key), Fn::Cast,
+                                 keys);
+  Type i64 = b.getI64Type();
+  Value order = ArgsortOp::create(b, hlir::getTensorType(count, i64), keys,
+                                  /*descending=*/false, /*nan_first=*/false,
+                                  /*begin=*/nullptr);
+  Value begins =
+      ScanOp::create(b, none.getType(), sizes, ScanKind::Sum, /*axis=*/0,
+                     /*reverse=*/false, /*exclusive=*/true,
+                     /*positions=*/false);
+  Value updates = flattenUpdates(b, op, count, symbols);
+  Value sorted = GatherOp::create(b, updates.getType(), updates, order,
+                                  /*checked=*/false);
+  const bool isSum = op.getCombine() == hlir::Combine::Add;
+  Value reduced = SegmentReduceOp::create(
+      b, op.getDest().getType(), isSum ? ReduceKind::Sum : ReduceKind::Max,
+      sorted, begins);
+  Value result = ElementwiseOp::create(b, op.getDest().getType(),
+                                       isSum ? Fn::Add : Fn::Max,
+                                       ValueRange{op.getDest(), reduced});
+  // A row without updates keeps its bits.
+  Value isUpdated =
+      ElementwiseOp::create(b, hlir::getTensorType(rows, b.getI1Type()),
+                            Fn::LessThan, ValueRange{none, sizes});
+  isUpdated =
+      ViewOp::create(b, hlir::getTensorType(shape, b.getI1Type()), isUpdated,
+                     MapAttr::get(context, shape.size(), Expr::dim(0)));
+  return ElementwiseOp::create(b, op.getDest().getType(), Fn::Select,
+                               ValueRange{isUpdated, result, op.getDest()});
+}
+
 /// The updates with each that another of its row follows replaced by the last
 /// of them.
 static Value takeLast(ScatterOp op, const Assumptions &symbols) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   MLIRContext *context = op.getContext();
-  SmallVector<Expr> counts = hlir::getExtents(op.getIndices()),
-                    taken = hlir::getExtents(op.getUpdates());
+  SmallVector<Expr> counts = hlir::getExtents(op.getIndices());
   Expr count = product({counts.begin(), counts.end()}),
        rows = hlir::getExtents(op.getDest())[0];
   bool isNarrow =
@@ -59,17 +143,7 @@ static Value takeLast(ScatterOp op, const Assumptions &symbols) {
                             op.getIndices(), position, op.getChecked());
   Value last = GatherOp::create(b, position.getType(), table, op.getIndices(),
                                 op.getChecked());
-  // The updates as rows, one for each position.
-  Value updates = op.getUpdates();
-  if (counts.size() != 1) {
-    SmallVector<Expr> flat = {count};
-    llvm::append_range(flat, ArrayRef(taken).drop_front(counts.size()));
-    updates = ViewOp::create(
-        b,
-        hlir::getTensorType(
-            flat, cast<RankedTensorType>(updates.getType()).getElementType()),
-        updates, hlir::MapAttr(getReshape(context, flat, taken, symbols)));
-  }
+  Value updates = flattenUpdates(b, op, count, symbols);
   return GatherOp::create(b, op.getUpdates().getType(), updates, last,
                           /*checked=*/true);
 }
@@ -88,8 +162,21 @@ void ExpandUpdates::runOnOperation() {
       continue;
     }
     if (op.getCombine() != hlir::Combine::Set) {
-      reporter.missed(op.getLoc(), "updates",
-                      {{"reason", "floats are combined in order"}});
+      // As many as one column takes in the time of the kernels otherwise.
+      constexpr int64_t kFew = 64;
+      const bool isFew = symbols.provablyLessEqual(
+          countElements(op.getIndices().getType()), kFew);
+      const bool isRounded = op.getCombine() == hlir::Combine::Add;
+      if (isFew || (isExact && isRounded)) {
+        reporter.missed(op.getLoc(), "updates",
+                        {{"reason", isFew ? "few floats are combined in order"
+                                          : "floats are combined in order"}});
+        continue;
+      }
+      Value result = reduceSegments(op, symbols);
+      reporter.passed(op.getLoc(), "updates", {{"by", "sorted indices"}});
+      op.getResult().replaceAllUsesWith(result);
+      op.erase();
       continue;
     }
     op.getUpdatesMutable().assign(takeLast(op, symbols));

@@ -422,12 +422,6 @@ bool OpCall::atMost(const Expr &lesser, const Expr &greater,
   return true;
 }
 
-void OpCall::growsUnlessSorted(StringRef how, const Expr &n) {
-  if (!sortsRows())
-    grows(how, n);
-}
-
-bool OpCall::sortsRows() const { return importer.sortsRows(); }
 bool OpCall::scansRows() const { return importer.scansRows(); }
 
 void OpCall::growsUnlessScanned(StringRef how, const Expr &n) {

@@ -165,12 +165,9 @@ public:
   /// States that the cost grows faster than what is read and written: `how`
   /// ("with the square of") the number of elements `n` along a dim.
   void grows(StringRef how, const Expr &n) { growths.push_back({how, n}); }
-  /// The same of a spelling in which the rules find an order.
-  void growsUnlessSorted(StringRef how, const Expr &n);
-  /// The same of a spelling in which they find a scan.
+  /// The same of a spelling in which the rules find a scan.
   void growsUnlessScanned(StringRef how, const Expr &n);
-  /// Whether the target sorts rows, and scans them.
-  bool sortsRows() const;
+  /// Whether the rules find scans.
   bool scansRows() const;
 
   // Results.

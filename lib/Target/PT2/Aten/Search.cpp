@@ -159,8 +159,7 @@ static Status isIn(OpCall &o, StringRef elements, StringRef tests) {
   Expr n = o.numElements(from);
   t = c.reshape(t, {n});
   Value any;
-  if (o.sortsRows() && !isFew(o, n) &&
-      o.assumptions().provablyLessEqual(Expr(1), n)) {
+  if (!isFew(o, n) && o.assumptions().provablyLessEqual(Expr(1), n)) {
     LUMINAL_TRY(found, isAmongSorted(o, x, t));
     any = found;
   } else {

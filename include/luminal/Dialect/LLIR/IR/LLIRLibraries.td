@@ -58,6 +58,7 @@ def LLIR_CublasLtMatmulOp : LLIR_Op<"cublaslt_matmul", [Pure, AttrSizedOperandSe
 }
 
 def LLIR_ArgsortOp : LLIR_Op<"argsort", [Pure, DeclareOpInterfaceMethods<LLIR_LibraryOpInterface>,
+                                         DeclareOpInterfaceMethods<LLIR_ExpandOpInterface>,
                                          DeclareOpInterfaceMethods<LLIR_StandaloneOpInterface>], "getCostOf"> {
   let summary = "positions of the elements of each row, in order";
   let description = [{
@@ -69,7 +70,7 @@ def LLIR_ArgsortOp : LLIR_Op<"argsort", [Pure, DeclareOpInterfaceMethods<LLIR_Li
     Every NaN equals every other one, and they come last, or with `nan_first` first. Elements are f16, bf16, f32, f64,
     i32 or i64, positions i64. Rows have fewer than 2^32 elements.
 
-    On a CPU the runtime computes it, in the library `argsort`; a GPU has none yet.
+    On a CPU the runtime computes it, in the library `argsort`; on a GPU it is kernels (`llir-expand-orders`).
 
     Example:
     ```mlir

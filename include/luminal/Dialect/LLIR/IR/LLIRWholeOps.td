@@ -62,4 +62,56 @@ def LLIR_ScanRowsOp : LLIR_WholeOp<"scan_rows"> {
   }];
 }
 
+def LLIR_SortRunsOp : LLIR_WholeOp<"sort_runs"> {
+  let summary = "rows as sorted runs";
+  let description = [{
+    Cuts each row of the operand, its last dim, into runs of `run` elements, a power of two, the last of which may have
+    less, and sorts each: in the order and of the types that `llir.argsort` has. Of each run the elements from the place
+    `begin` on are taken, `keep` of them where there are so many, one run after the other. The first result has
+    their positions in the row, i64. With a second one, which has their *keys*, positions are i32, without sign: keys are
+    integers in the order of the elements, i32 of types of up to 32 bits, else i64.
+
+    Example: the first three of each 64 elements.
+    ```mlir
+    %p, %k = llir.sort_runs %x {keep = #hlir.map<() -> (3)>, run = 64 : i64}
+        : tensor<2x130xf32> -> tensor<2x8xi32>, tensor<2x8xi32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$operand, I64Attr:$run, HLIR_MapAttr:$keep,
+                       OptionalAttr<HLIR_MapAttr>:$begin, DefaultValuedAttr<BoolAttr, "false">:$descending,
+                       DefaultValuedAttr<BoolAttr, "false">:$nan_first);
+  let results = (outs Variadic<AnyRankedTensor>:$sorted);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($sorted)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::luminal::Expr getKept() { return getKeep().getResults()[0]; }
+    ::luminal::Expr getFirst() { return getBegin() ? getBegin()->getResults()[0] : ::luminal::Expr(0); }
+  }];
+}
+
+def LLIR_MergeRunsOp : LLIR_WholeOp<"merge_runs"> {
+  let summary = "sorted runs merged";
+  let description = [{
+    Rows of positions and keys, as `llir.sort_runs` gives them, are sorted runs of `run` elements, the last of which may have
+    less. Each `ways` of them that follow each other become one; equal keys of an earlier run come first. Which elements
+    are taken of it, `keep` and `begin` say as there, and results are those there.
+
+    Example:
+    ```mlir
+    %r = llir.merge_runs %p, %k {keep = #hlir.map<() -> (3)>, run = #hlir.map<() -> (3)>, ways = 8 : i64}
+        : tensor<2x8xi32>, tensor<2x8xi32> -> tensor<2x3xi64>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$positions, AnyRankedTensor:$keys, HLIR_MapAttr:$run, I64Attr:$ways,
+                       HLIR_MapAttr:$keep, OptionalAttr<HLIR_MapAttr>:$begin);
+  let results = (outs Variadic<AnyRankedTensor>:$merged);
+  let assemblyFormat = "$positions `,` $keys attr-dict `:` type($positions) `,` type($keys) `->` type($merged)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::luminal::Expr getRunExtent() { return getRun().getResults()[0]; }
+    ::luminal::Expr getKept() { return getKeep().getResults()[0]; }
+    ::luminal::Expr getFirst() { return getBegin() ? getBegin()->getResults()[0] : ::luminal::Expr(0); }
+  }];
+}
+
 #endif // LUMINAL_DIALECT_LLIR_IR_LLIRWHOLEOPS

@@ -40,9 +40,14 @@ def ExpandUpdatesPass : Pass<"llir-expand-updates", "::mlir::func::FuncOp"> {
     %v = llir.gather %u, %w {checked} : tensor<3x4xf32>, tensor<3xi32> -> tensor<3x4xf32>
     %r = llir.scatter set %x, %i, %v {checked} : tensor<9x4xf32>, tensor<3xi64>, tensor<3x4xf32>
     ```
-    Left alone: updates that need no order, and sums of floats, which are added in order.
+    Sums and maxima of floats are computed by sorted indices: the places of the updates in the order of their rows, where each
+    row's begin among them, and a reduction of each such segment, in their order. Sums round in another way then, the same in
+    every run.
+
+    Left alone: updates that need no order, and few of floats, which are combined in order; with `exact` all sums of floats.
   }];
   let options = [
+    Option<"isExact", "exact", "bool", "false", "Every rounding of the program stays">,
     Option<"blockThreads", "block-threads", "int64_t", "0",
            "Threads of a GPU's block; 0: the target has none, and nothing is changed">
   ];
@@ -52,9 +57,9 @@ def ExpandUpdatesPass : Pass<"llir-expand-updates", "::mlir::func::FuncOp"> {
 def ExpandOrdersPass : Pass<"llir-expand-orders", "::mlir::func::FuncOp"> {
   let summary = "Make kernels of ops between kernels that no library computes";
   let description = [{
-    Scans become kernels of their own on machines with threads in blocks. Where rows are few and long, they are cut into
+    Scans and sorts become kernels of their own on machines with threads in blocks. Where rows are few and long, they are cut into
     parts: a kernel finds what each part comes to, and another one begins each part with those before it. The length
-    of a part follows from the length of a row alone.
+    of a part follows from the length of a row alone. A sort is one of runs of up to 2,048 elements, and passes that merge them.
 
     Before:
     ```mlir

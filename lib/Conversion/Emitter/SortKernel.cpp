@@ -1,0 +1,472 @@
+//===- SortKernel.cpp - Kernels that sort and merge runs ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A run is sorted in memory that the threads of a block share: a bitonic
+// network of pairs, by key and then by place, so that no two elements are equal
+// and the order is stable. What is missing of the last run comes behind all
+// there is. When runs are merged, each element finds its place by how many
+// elements of every other run come before it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernels.h"
+#include "luminal/Conversion/ScalarMath.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace luminal;
+using namespace mlir;
+
+namespace {
+/// The rows of a tensor, and which of them a unit has.
+class Rows {
+public:
+  Rows(Emitter &e, Value tensor) : extents(hlir::getExtents(tensor)) {
+    for (const Expr &extent : extents)
+      dims.push_back(e.addDim(extent));
+  }
+  /// `count` units a row; the number of this one in its row.
+  Value setUnit(Emitter &e, Value unit, const Expr &count) {
+    SmallVector<unsigned> unitDims = dims;
+    SmallVector<Expr> unitExtents = extents;
+    unitDims.back() = e.addDim(count);
+    unitExtents.back() = count;
+    setDims(e, unitDims, unitExtents, unit);
+    return e.value(Expr::dim(unitDims.back()));
+  }
+  /// Element `at` of the row.
+  Index getIndex(Emitter &e, Value at) {
+    e.setDim(dims.back(), at);
+    Index index;
+    for (unsigned dim : dims)
+      index.push_back(Expr::dim(dim));
+    return index;
+  }
+
+  SmallVector<Expr> extents;
+
+private:
+  SmallVector<unsigned> dims;
+};
+
+/// Positions, and keys where there are results for them.
+class Taken {
+public:
+  Taken(Emitter &e, Operation *op) : e(e), op(op), rows(e, op->getResult(0)) {}
+
+  void setRow(Value unit, const Expr &count) { rows.setUnit(e, unit, count); }
+  /// Element `at` of the row: a position (i64), and its key.
+  void store(Value at, Value position, Value key) {
+    Index index = rows.getIndex(e, at);
+    Type type = getElementType(op->getResult(0));
+    if (!type.isInteger(64))
+      position = arith::TruncIOp::create(e.b, type, position);
+    e.store(0, index, position);
+    if (op->getNumResults() == 2)
+      e.store(1, index, key);
+  }
+
+private:
+  Emitter &e;
+  Operation *op;
+  Rows rows;
+};
+} // namespace
+
+static Value compare(Emitter &e, arith::CmpIPredicate predicate, Value x,
+                     Value y) {
+  return arith::CmpIOp::create(e.b, predicate, x, y);
+}
+
+static Value both(Emitter &e, Value x, Value y) {
+  return arith::AndIOp::create(e.b, x, y);
+}
+
+//===----------------------------------------------------------------------===//
+// Keys
+//===----------------------------------------------------------------------===//
+
+/// An integer in the order of the elements `x`, of i32 or of i64. -0 is 0, and
+/// no number has the key of NaN.
+static Value emitKey(Emitter &e, Value x, Type element, bool descending,
+                     bool nanFirst) {
+  ImplicitLocOpBuilder &b = e.b;
+  Type type = element;
+  if (element.isF16() || element.isBF16()) {
+    type = b.getF32Type();
+    x = emitCast(b, x, element, type);
+  }
+  Type bits = b.getIntegerType(type.getIntOrFloatBitWidth());
+  auto constant = [&](const APInt &v) -> Value {
+    return arith::ConstantOp::create(b, b.getIntegerAttr(bits, v));
+  };
+  const unsigned width = bits.getIntOrFloatBitWidth();
+  Value key = x;
+  if (isa<FloatType>(type)) {
+    Value raw = arith::BitcastOp::create(b, bits, x);
+    Value zero = constant(APInt::getZero(width));
+    Value flipped = arith::XOrIOp::create(
+        b, raw, constant(APInt::getSignedMaxValue(width)));
+    key = arith::SelectOp::create(
+        b, compare(e, arith::CmpIPredicate::slt, raw, zero), flipped, raw);
+    Value none = arith::ConstantOp::create(b, b.getFloatAttr(type, 0.0));
+    key = arith::SelectOp::create(
+        b, arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, x, none), zero,
+        key);
+  }
+  if (descending)
+    key = arith::XOrIOp::create(b, key, constant(APInt::getAllOnes(width)));
+  if (!isa<FloatType>(type))
+    return key;
+  Value nan = constant(nanFirst ? APInt::getSignedMinValue(width)
+                                : APInt::getSignedMaxValue(width));
+  return arith::SelectOp::create(
+      b, arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, x), nan, key);
+}
+
+//===----------------------------------------------------------------------===//
+// sort_runs
+//===----------------------------------------------------------------------===//
+
+namespace {
+class RunSorter {
+public:
+  RunSorter(Emitter &e, llir::SortRunsOp op)
+      : e(e), op(op), run(static_cast<int64_t>(op.getRun())),
+        element(getElementType(op.getOperand())) {}
+
+  void emitUnit(Value unit) {
+    Rows rows(e, op.getOperand());
+    Expr n = rows.extents.back();
+    checkPositions(n);
+    Expr runs = e.simplify(Expr::ceilDiv(n, run));
+    Value number = rows.setUnit(e, unit, runs);
+    Value begin = e.mul(number, e.constant(run));
+    Value length = e.minS(e.constant(run), e.sub(e.value(n), begin));
+    for (Type type : getParts())
+      memory.push_back(makeMemory(type));
+    meet();
+    load(rows, begin, length);
+    meet();
+    sort();
+    Taken taken(e, op);
+    taken.setRow(unit, runs);
+    write(taken, number, begin, length);
+  }
+
+private:
+  void checkPositions(const Expr &n) {
+    constexpr int64_t kMost = (int64_t(1) << 32) - 1;
+    if (!Assumptions(e.getRanges()).provablyLessEqual(n, kMost))
+      hlir::addRequirements(
+          e.requirements,
+          Requirement{n,
+                      kMost,
+                      {},
+                      hlir::describePlace(op.getLoc()) +
+                          ": 'llir.sort_runs' op the positions of a row"});
+  }
+  /// Of the block; without one, of the thread.
+  Value makeMemory(Type type) {
+    if (e.team.count > 1)
+      return e.makeShared(type, run);
+    OpBuilder::InsertionGuard guard(e.b);
+    auto function = e.b.getBlock()->getParentOp();
+    if (!isa<LLVM::LLVMFuncOp>(function))
+      function = function->getParentOfType<LLVM::LLVMFuncOp>();
+    e.b.setInsertionPointToStart(
+        &cast<LLVM::LLVMFuncOp>(function).getBody().front());
+    Value count = arith::ConstantOp::create(e.b, e.b.getI64IntegerAttr(run));
+    return LLVM::AllocaOp::create(
+        e.b, LLVM::LLVMPointerType::get(e.b.getContext()), type, count,
+        /*alignment=*/16);
+  }
+  void meet() {
+    if (e.team.count > 1)
+      NVVM::Barrier0Op::create(e.b);
+  }
+  /// For every one of `count` things, shared by the members.
+  void forEach(Value lo, Value hi, function_ref<void(Value)> body) {
+    Value first = e.team.count > 1 ? e.add(lo, e.team.member) : lo;
+    e.forLoop(first, hi, e.constant(e.team.count), body);
+  }
+
+  void load(Rows &rows, Value begin, Value length) {
+    Value last = e.sub(length, e.constant(1));
+    forEach(e.constant(0), e.constant(run), [&](Value i) {
+      Index index = rows.getIndex(e, e.add(begin, e.minS(i, last)));
+      Value key = emitKey(e, e.emit(op.getOperand(), index), element,
+                          op.getDescending(), op.getNanFirst());
+      Type type = key.getType();
+      Value beyond = arith::ConstantOp::create(
+          e.b, e.b.getIntegerAttr(type, APInt::getSignedMaxValue(
+                                            type.getIntOrFloatBitWidth())));
+      key = arith::SelectOp::create(e.b, e.less(i, length), key, beyond);
+      store(i, pack(key, i));
+    });
+  }
+
+  /// Bitonic runs of 2, 4, ... elements; each is sorted by exchanges at half of
+  /// its size, a quarter, ... 1.
+  void sort() {
+    const int64_t steps = llvm::Log2_64(static_cast<uint64_t>(run));
+    Value one = e.constant(1);
+    e.forLoop(one, e.constant(steps + 1), one, [&](Value step) {
+      e.forLoop(e.constant(0), step, one, [&](Value done) {
+        Value distance = e.sub(e.sub(step, one), done);
+        exchange(step, distance);
+        meetAfter(step, distance);
+      });
+    });
+  }
+
+  /// A warp has the pairs of a stretch of elements for itself as long as they
+  /// are not farther from each other than it has threads.
+  void meetAfter(Value step, Value distance) {
+    if (e.team.count <= 1)
+      return;
+    Value own = e.constant(llvm::Log2_64(e.team.warp));
+    Value isLast =
+        compare(e, arith::CmpIPredicate::eq, distance, e.constant(0));
+    // What comes next: the half of the distance, or that of the next step.
+    Value next = arith::SelectOp::create(e.b, isLast, step,
+                                         e.sub(distance, e.constant(1)));
+    Value isFar = e.less(own, e.maxS(distance, next));
+    e.ifElse(
+        isFar, {},
+        [&] {
+          NVVM::Barrier0Op::create(e.b);
+          return SmallVector<Value>();
+        },
+        [&] {
+          NVVM::SyncWarpOp::create(e.b, e.team.mask);
+          return SmallVector<Value>();
+        });
+  }
+
+  void exchange(Value step, Value distance) {
+    ImplicitLocOpBuilder &b = e.b;
+    Type i32 = b.getI32Type();
+    auto narrow = [&](Value v) -> Value {
+      return arith::TruncIOp::create(b, i32, v);
+    };
+    auto wide = [&](Value v) -> Value {
+      return arith::ExtUIOp::create(b, b.getI64Type(), v);
+    };
+    Value one = arith::ConstantOp::create(b, b.getI32IntegerAttr(1));
+    Value bit = narrow(distance), stride = arith::ShLIOp::create(b, one, bit);
+    Value size = arith::ShLIOp::create(b, one, narrow(step));
+    Value below = arith::SubIOp::create(b, stride, one);
+    forEach(e.constant(0), e.constant(run / 2), [&](Value pair) {
+      pair = narrow(pair);
+      // The bit of the distance is put in between.
+      Value low = both(e, pair, below);
+      Value i =
+          arith::SubIOp::create(b, arith::ShLIOp::create(b, pair, one), low);
+      Value j = arith::OrIOp::create(b, i, stride);
+      Value ascends =
+          compare(e, arith::CmpIPredicate::eq, both(e, i, size),
+                  arith::ConstantOp::create(b, b.getI32IntegerAttr(0)));
+      i = wide(i);
+      j = wide(j);
+      SmallVector<Value> x = read(i), y = read(j);
+      e.ifThen(compare(e, arith::CmpIPredicate::eq, isBehind(x, y), ascends),
+               [&] {
+                 store(i, y);
+                 store(j, x);
+               });
+    });
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Elements in memory
+  //===--------------------------------------------------------------------===//
+
+  /// A key of 32 bits with the place behind it, or a key and a place.
+  SmallVector<Type> getParts() const {
+    Type i64 = e.b.getI64Type();
+    return isWide() ? SmallVector<Type>{i64, e.b.getI32Type()}
+                    : SmallVector<Type>{i64};
+  }
+  bool isWide() const { return element.getIntOrFloatBitWidth() == 64; }
+  SmallVector<Value> pack(Value key, Value place) {
+    ImplicitLocOpBuilder &b = e.b;
+    if (isWide())
+      return {key, arith::TruncIOp::create(b, b.getI32Type(), place)};
+    key = arith::ExtSIOp::create(b, b.getI64Type(), key);
+    return {arith::OrIOp::create(
+        b, arith::ShLIOp::create(b, key, e.constant(32)), place)};
+  }
+  Value getKey(ArrayRef<Value> x) {
+    if (isWide())
+      return x[0];
+    return arith::TruncIOp::create(
+        e.b, e.b.getI32Type(),
+        arith::ShRUIOp::create(e.b, x[0], e.constant(32)));
+  }
+  /// An i64.
+  Value getPlace(ArrayRef<Value> x) {
+    Value place =
+        isWide() ? x[1]
+                 : Value(arith::TruncIOp::create(e.b, e.b.getI32Type(), x[0]));
+    return arith::ExtUIOp::create(e.b, e.b.getI64Type(), place);
+  }
+  /// Whether x comes after y; no two are equal.
+  Value isBehind(ArrayRef<Value> x, ArrayRef<Value> y) {
+    Value after = compare(e, arith::CmpIPredicate::sgt, x[0], y[0]);
+    if (!isWide())
+      return after;
+    Value same = both(e, compare(e, arith::CmpIPredicate::eq, x[0], y[0]),
+                      compare(e, arith::CmpIPredicate::ugt, x[1], y[1]));
+    return arith::OrIOp::create(e.b, after, same);
+  }
+  SmallVector<Value> read(Value at) {
+    SmallVector<Value> parts;
+    for (auto [base, type] : llvm::zip_equal(memory, getParts()))
+      parts.push_back(
+          LLVM::LoadOp::create(e.b, type, e.address(base, at, type)));
+    return parts;
+  }
+  void store(Value at, ArrayRef<Value> parts) {
+    for (auto [base, v] : llvm::zip_equal(memory, parts))
+      LLVM::StoreOp::create(e.b, v, e.address(base, at, v.getType()));
+  }
+
+  void write(Taken &taken, Value number, Value begin, Value length) {
+    Value first = e.value(op.getFirst()), kept = e.value(op.getKept());
+    Value end = e.minS(length, e.add(first, kept));
+    // Runs before have as many as a whole one.
+    Expr ofRun =
+        Expr::min(op.getKept(), Expr::max(0, Expr(run) - op.getFirst()));
+    Value target = e.sub(e.mul(number, e.value(e.simplify(ofRun))), first);
+    forEach(first, end, [&](Value i) {
+      SmallVector<Value> x = read(i);
+      taken.store(e.add(target, i), e.add(begin, getPlace(x)), getKey(x));
+    });
+  }
+
+  Emitter &e;
+  llir::SortRunsOp op;
+  int64_t run;
+  Type element;
+  SmallVector<Value> memory;
+};
+
+struct SortRunsEmission
+    : WholeEmissionOpInterface::ExternalModel<SortRunsEmission,
+                                              llir::SortRunsOp> {
+  void emitUnit(Operation *op, Emitter &e, Value unit) const {
+    RunSorter(e, cast<llir::SortRunsOp>(op)).emitUnit(unit);
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// merge_runs
+//===----------------------------------------------------------------------===//
+
+class RunMerger {
+public:
+  RunMerger(Emitter &e, llir::MergeRunsOp op)
+      : e(e), op(op), rows(e, op.getKeys()) {}
+
+  void emitUnit(Value unit) {
+    Expr row = rows.extents.back(), run = op.getRunExtent(),
+         group = e.simplify(run * Expr(static_cast<int64_t>(op.getWays())));
+    Value at = rows.setUnit(e, unit, row);
+    Value runLength = e.value(run), groupLength = e.value(group);
+    Value number = e.divU(at, groupLength);
+    Value begin = e.mul(number, groupLength);
+    Value end = e.minS(e.value(row), e.add(begin, groupLength));
+    Value own =
+        e.add(begin, e.mul(e.divU(e.sub(at, begin), runLength), runLength));
+    key = read(op.getKeys(), at);
+    // Those of the element's own run are before it; of runs before also those
+    // that are equal.
+    Value rank = e.forLoop(
+        begin, end, runLength, e.sub(at, own),
+        [&](Value first, ValueRange carried) -> SmallVector<Value> {
+          Value isOther = compare(e, arith::CmpIPredicate::ne, first, own);
+          return e.ifElse(
+              isOther, {e.b.getI64Type()},
+              [&]() -> SmallVector<Value> {
+                Value last = e.minS(end, e.add(first, runLength));
+                return {e.add(
+                    carried[0],
+                    e.sub(findEnd(first, last, e.less(first, own)), first))};
+              },
+              [&]() -> SmallVector<Value> { return {carried[0]}; });
+        })[0];
+    Value place = read(op.getPositions(), at);
+    place = arith::ExtUIOp::create(e.b, e.b.getI64Type(), place);
+    Value begins = e.value(op.getFirst());
+    Value taken = e.sub(rank, begins);
+    Value isTaken =
+        both(e, compare(e, arith::CmpIPredicate::sge, taken, e.constant(0)),
+             e.less(taken, e.value(op.getKept())));
+    Expr ofGroup = Expr::min(op.getKept(), Expr::max(0, group - op.getFirst()));
+    Taken results(e, op);
+    results.setRow(unit, row);
+    e.ifThen(isTaken, [&] {
+      Value before = e.mul(number, e.value(e.simplify(ofGroup)));
+      results.store(e.add(before, taken), place, key);
+    });
+  }
+
+private:
+  Value read(Value of, Value at) {
+    Emitter::MemoScope scope(e);
+    return e.emit(of, rows.getIndex(e, at));
+  }
+  /// From `first` on, where the elements end that come before the key, or with
+  /// `equal` are not behind it; at most `last`.
+  Value findEnd(Value first, Value last, Value equal) {
+    ImplicitLocOpBuilder &b = e.b;
+    Type i64 = b.getI64Type();
+    auto loop =
+        scf::WhileOp::create(b, TypeRange{i64, i64}, ValueRange{first, last});
+    OpBuilder::InsertionGuard guard(b);
+    {
+      Block *before = b.createBlock(&loop.getBefore(), {}, {i64, i64},
+                                    {b.getLoc(), b.getLoc()});
+      scf::ConditionOp::create(
+          b, e.less(before->getArgument(0), before->getArgument(1)),
+          before->getArguments());
+    }
+    Block *after = b.createBlock(&loop.getAfter(), {}, {i64, i64},
+                                 {b.getLoc(), b.getLoc()});
+    Value low = after->getArgument(0), high = after->getArgument(1);
+    Value middle =
+        e.add(low, arith::ShRUIOp::create(b, e.sub(high, low), e.constant(1)));
+    Value found = read(op.getKeys(), middle);
+    Value comes = compare(e, arith::CmpIPredicate::slt, found, key);
+    Value same =
+        both(e, equal, compare(e, arith::CmpIPredicate::eq, found, key));
+    comes = arith::OrIOp::create(b, comes, same);
+    scf::YieldOp::create(
+        b, ValueRange{arith::SelectOp::create(
+                          b, comes, e.add(middle, e.constant(1)), low),
+                      arith::SelectOp::create(b, comes, high, middle)});
+    return loop.getResult(0);
+  }
+
+  Emitter &e;
+  llir::MergeRunsOp op;
+  Rows rows;
+  Value key;
+};
+
+struct MergeRunsEmission
+    : WholeEmissionOpInterface::ExternalModel<MergeRunsEmission,
+                                              llir::MergeRunsOp> {
+  void emitUnit(Operation *op, Emitter &e, Value unit) const {
+    RunMerger(e, cast<llir::MergeRunsOp>(op)).emitUnit(unit);
+  }
+};
+} // namespace
+
+void luminal::attachSorts(MLIRContext &context) {
+  llir::SortRunsOp::attachInterface<SortRunsEmission>(context);
+  llir::MergeRunsOp::attachInterface<MergeRunsEmission>(context);
+}

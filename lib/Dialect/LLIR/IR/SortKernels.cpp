@@ -1,0 +1,277 @@
+//===- SortKernels.cpp - Orders as kernels --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Runs that a block of threads sorts in shared memory, and passes that merge
+// several of them. Where only the first of a row are wanted, runs are cut to so
+// many, and there is little left to merge.
+//
+//===----------------------------------------------------------------------===//
+
+#include "WholeKernel.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+static Type elementOf(Value value) { return typeOf(value).getElementType(); }
+
+/// Elements of a row that is cut into pieces of `piece` elements, of each of
+/// which those from `begin` on are taken, at most `keep`.
+static Expr countTaken(const Expr &row, const Expr &piece, const Expr &keep,
+                       const Expr &begin) {
+  auto ofPiece = [&](const Expr &extent) {
+    return Expr::min(keep, begin.isConstant(0) ? extent
+                                               : Expr::max(0, extent - begin));
+  };
+  return Expr::floorDiv(row, piece) * ofPiece(piece) +
+         ofPiece(Expr::mod(row, piece));
+}
+
+static LogicalResult verifyQuantity(Operation *op, hlir::MapAttr map,
+                                    StringRef name) {
+  if (map && (map.getNumDims() != 0 || map.getResults().size() != 1))
+    return op->emitOpError() << "has a '" << name << "' other than one "
+                             << "quantity of a map without dims";
+  return success();
+}
+
+/// Positions, or positions and keys of the type `key`, in rows as those of
+/// `operand`, with `taken` elements.
+static LogicalResult verifyResults(Operation *op, Value operand,
+                                   const Expr &taken, Type key) {
+  ResultRange results = op->getResults();
+  if (results.empty() || results.size() > 2)
+    return op->emitOpError() << "results in positions, and maybe in keys";
+  SmallVector<Expr> extents = hlir::getExtents(operand);
+  extents.back() = taken;
+  const bool hasKeys = results.size() == 2;
+  if (!elementOf(results[0]).isSignlessInteger(hasKeys ? 32 : 64))
+    return op->emitOpError() << "has positions of " << (hasKeys ? "i32" : "i64")
+                             << ", found " << elementOf(results[0]);
+  if (hasKeys && elementOf(results[1]) != key)
+    return op->emitOpError()
+           << "has keys of " << key << ", found " << elementOf(results[1]);
+  for (Value result : results)
+    if (!hlir::mayBeEqual(op, extents, hlir::getExtents(result)))
+      return op->emitOpError()
+             << "expects rows of " << taken.str() << " elements";
+  return success();
+}
+
+static Type getKeyType(Type element) {
+  const bool isWide = element.getIntOrFloatBitWidth() == 64;
+  return IntegerType::get(element.getContext(), isWide ? 64 : 32);
+}
+
+static Expr countBytesOf(TypeRange types) {
+  Expr bytes = 0;
+  for (Type type : types)
+    bytes = bytes + countBytes(type);
+  return bytes;
+}
+
+/// Every row, read at an index of its own.
+static Index atAnyPlace(const Index &index, Value operand, AddDim addDim) {
+  Index at = index;
+  at.back() = addDim(hlir::getExtents(operand).back());
+  return at;
+}
+
+//===----------------------------------------------------------------------===//
+// sort_runs
+//===----------------------------------------------------------------------===//
+
+/// Of the elements of a run: what the threads of a block exchange twice each
+/// step.
+static constexpr int64_t kLeastRun = 64, kMostRun = 2048;
+
+LogicalResult SortRunsOp::verify() {
+  Type type = elementOf(getOperand());
+  if (!type.isF16() && !type.isBF16() && !type.isF32() && !type.isF64() &&
+      !type.isSignlessInteger(32) && !type.isInteger(64))
+    return emitOpError() << "orders f16, bf16, f32, f64, i32 and i64, found "
+                         << type;
+  const auto run = static_cast<int64_t>(getRun());
+  if (!llvm::isPowerOf2_64(getRun()) || run < kLeastRun || run > kMostRun)
+    return emitOpError() << "has runs of " << run << " elements, expected a "
+                         << "power of two from " << kLeastRun << " to "
+                         << kMostRun;
+  if (typeOf(getOperand()).getRank() == 0)
+    return emitOpError() << "expects rows";
+  if (failed(verifyQuantity(*this, getKeep(), "keep")) ||
+      failed(verifyQuantity(*this, getBegin().value_or(nullptr), "begin")))
+    return failure();
+  return verifyResults(*this, getOperand(),
+                       countTaken(hlir::getExtents(getOperand()).back(), run,
+                                  getKept(), getFirst()),
+                       getKeyType(type));
+}
+
+void SortRunsOp::getReads(const Index &index, AddDim addDim, ReadAt read) {
+  read(getOperandMutable(), atAnyPlace(index, getOperand(), addDim));
+}
+
+std::optional<Cost> SortRunsOp::getCostOf(TypeRange operands, TypeRange results,
+                                          DictionaryAttr) {
+  return Cost{countBytes(operands[0]), countBytesOf(results),
+              countElements(operands[0]) * Expr(64), 1};
+}
+
+int64_t SortRunsOp::getCodeSize() { return 32; }
+int64_t SortRunsOp::getLoopCopies() { return 2; }
+
+Expr SortRunsOp::countUnits() {
+  SmallVector<Expr> extents = hlir::getExtents(getOperand());
+  extents.back() =
+      Expr::ceilDiv(extents.back(), static_cast<int64_t>(getRun()));
+  return product({extents.begin(), extents.end()});
+}
+Expr SortRunsOp::countOperations() {
+  const int64_t steps = llvm::Log2_64(getRun());
+  return countElements(getOperand().getType()) * Expr(steps * (steps + 1));
+}
+WholeThreads SortRunsOp::chooseThreads(const Assumptions &,
+                                       const MachineModel &machine) {
+  // A thread for each pair.
+  const auto threads = static_cast<unsigned>(getRun() / 2);
+  return machine.blockThreads ? WholeThreads{threads, threads} : WholeThreads{};
+}
+std::string SortRunsOp::checkTeam(unsigned threads, unsigned team) {
+  const auto pairs = static_cast<unsigned>(getRun() / 2);
+  return !threads || (team == pairs && threads == pairs)
+             ? std::string()
+             : "is shared by " + std::to_string(team) + " threads of " +
+                   std::to_string(threads) + ", expected blocks of " +
+                   std::to_string(pairs) + ", one for each pair";
+}
+
+//===----------------------------------------------------------------------===//
+// merge_runs
+//===----------------------------------------------------------------------===//
+
+LogicalResult MergeRunsOp::verify() {
+  Type key = elementOf(getKeys());
+  if (!elementOf(getPositions()).isSignlessInteger(32) ||
+      (!key.isSignlessInteger(32) && !key.isInteger(64)))
+    return emitOpError() << "merges positions of i32 by keys of i32 or i64";
+  if (typeOf(getKeys()).getRank() == 0 ||
+      !hlir::mayBeEqual(*this, hlir::getExtents(getPositions()),
+                        hlir::getExtents(getKeys())))
+    return emitOpError() << "expects rows of positions, and a key for each";
+  if (failed(verifyQuantity(*this, getRun(), "run")) ||
+      failed(verifyQuantity(*this, getKeep(), "keep")) ||
+      failed(verifyQuantity(*this, getBegin().value_or(nullptr), "begin")))
+    return failure();
+  constexpr uint64_t kMostWays = 1 << 16;
+  if (getWays() < 2 || getWays() > kMostWays)
+    return emitOpError() << "merges from 2 to " << kMostWays << " runs, found "
+                         << getWays();
+  if (hlir::getAssumptions(*this).provablyLess(getRunExtent(), 1))
+    return emitOpError() << "has empty runs";
+  Expr group = getRunExtent() * Expr(static_cast<int64_t>(getWays()));
+  return verifyResults(*this, getKeys(),
+                       countTaken(hlir::getExtents(getKeys()).back(), group,
+                                  getKept(), getFirst()),
+                       key);
+}
+
+void MergeRunsOp::getReads(const Index &index, AddDim addDim, ReadAt read) {
+  read(getPositionsMutable(), atAnyPlace(index, getPositions(), addDim));
+  read(getKeysMutable(), atAnyPlace(index, getKeys(), addDim));
+}
+
+std::optional<Cost> MergeRunsOp::getCostOf(TypeRange operands,
+                                           TypeRange results, DictionaryAttr) {
+  return Cost{countBytesOf(operands), countBytesOf(results),
+              countElements(operands[1]) * Expr(128), 1};
+}
+
+int64_t MergeRunsOp::getCodeSize() { return 32; }
+int64_t MergeRunsOp::getLoopCopies() { return 2; }
+
+Expr MergeRunsOp::countUnits() { return countElements(getKeys().getType()); }
+Expr MergeRunsOp::countOperations() {
+  // A search in each run.
+  return countUnits() * Expr(static_cast<int64_t>(16 * getWays()));
+}
+WholeThreads MergeRunsOp::chooseThreads(const Assumptions &,
+                                        const MachineModel &machine) {
+  constexpr unsigned kThreads = 128;
+  return machine.blockThreads ? WholeThreads{kThreads, 1} : WholeThreads{};
+}
+std::string MergeRunsOp::checkTeam(unsigned, unsigned team) {
+  return team == 1 ? std::string()
+                   : "takes element by element, which a team of " +
+                         std::to_string(team) + " threads cannot share";
+}
+
+//===----------------------------------------------------------------------===//
+// argsort as kernels
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> ArgsortOp::expand(ImplicitLocOpBuilder &b,
+                                     const Assumptions &symbols,
+                                     const MachineModel &) {
+  // Of whole rows searches are long; of the first of each run few and short.
+  constexpr int64_t kWays = 8, kWaysOfFirst = 32;
+  // Of the elements of a row, which positions of i32 tell.
+  constexpr int64_t kMostElements = int64_t(1) << 32;
+  SmallVector<Expr> extents = hlir::getExtents(getOperand());
+  Expr n = extents.back(), count = hlir::getExtents(getResult()).back(),
+       first = getFirst(), wanted = symbols.simplify(first + count);
+  const bool isWhole = symbols.equal(wanted, n) == true;
+  int64_t covered = kLeastRun;
+  while (covered < kMostRun && !symbols.provablyLessEqual(n, covered))
+    covered *= 2;
+  auto isLast = [&] {
+    return covered >= kMostElements || symbols.provablyLessEqual(n, covered);
+  };
+  auto quantity = [&](const Expr &e) {
+    return hlir::MapAttr::get(getContext(), 0, symbols.simplify(e));
+  };
+  Type key = getKeyType(elementOf(getOperand())), i32 = b.getI32Type();
+  // What is taken of pieces of `piece` elements, which are of so many of the
+  // operand's; of the last one what is wanted.
+  Expr kept;
+  auto take = [&](NamedAttrList &attributes, const Expr &piece,
+                  SmallVectorImpl<Type> &types) {
+    if (isLast()) {
+      attributes.set("keep", quantity(count));
+      if (!first.isConstant(0))
+        attributes.set("begin", quantity(first));
+      types.push_back(getResult().getType());
+      return;
+    }
+    kept = isWhole ? piece : symbols.simplify(Expr::min(piece, wanted));
+    attributes.set("keep", quantity(kept));
+    SmallVector<Expr> taken = extents;
+    if (!isWhole)
+      taken.back() = symbols.simplify(countTaken(n, covered, kept, 0));
+    types.push_back(hlir::getTensorType(taken, i32));
+    types.push_back(hlir::getTensorType(taken, key));
+  };
+  NamedAttrList attributes;
+  attributes.set("run", b.getI64IntegerAttr(covered));
+  attributes.set("descending", getDescendingAttr());
+  attributes.set("nan_first", getNanFirstAttr());
+  SmallVector<Type> types;
+  take(attributes, covered, types);
+  auto kernel = makeWholeKernel<SortRunsOp>(b, types, getOperand(), attributes);
+  const int64_t ways = isWhole ? kWays : kWaysOfFirst;
+  while (!isLast()) {
+    // Without one there is nothing to merge.
+    Expr run = symbols.simplify(Expr::max(1, kept));
+    covered *= ways;
+    NamedAttrList merging;
+    merging.set("run", quantity(run));
+    merging.set("ways", b.getI64IntegerAttr(ways));
+    types.clear();
+    take(merging, run * Expr(ways), types);
+    kernel =
+        makeWholeKernel<MergeRunsOp>(b, types, kernel.getResults(), merging);
+  }
+  return {kernel.getResults()[0]};
+}
