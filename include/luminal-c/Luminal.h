@@ -7,7 +7,8 @@
  * Functions that can fail return LUMINAL_OK or LUMINAL_ERROR; after an error,
  * luminal_last_error() says in one sentence what is wrong. No function throws,
  * prints or ends the process on bad input; a null handle is an error. Results
- * are written only on success.
+ * are written only on success. LUMINAL_CHANGED is no error: functions that
+ * return it say what it means.
  *
  * Threads: any number of threads may use one luminal_artifact at once; a
  * luminal_context belongs to one thread at a time.
@@ -21,6 +22,7 @@
 #ifndef LUMINAL_C_LUMINAL_H
 #define LUMINAL_C_LUMINAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,7 +44,7 @@ typedef struct luminal_context luminal_context;
 /* The enumerations have a fixed type: a number that is not a member is reported
  * as an error. */
 typedef int32_t luminal_status;
-enum { LUMINAL_OK = 0, LUMINAL_ERROR = 1 };
+enum { LUMINAL_OK = 0, LUMINAL_ERROR = 1, LUMINAL_CHANGED = 2 };
 
 /* What kind of failure the last error of a thread was, for callers that have
  * an exception for each. More may be added: an unknown one is OTHER. */
@@ -350,7 +352,42 @@ typedef struct luminal_tensor_reader {
   int32_t dtypes[LUMINAL_U32 + 1];
   /* Its number of the kind of device that tensors must be on; -1: any. */
   int32_t device_kind;
+  /* Where an object holds its class, in bytes from its begin, and the classes
+   * that tensors may be of; of another one is LUMINAL_ERROR_ARGUMENT. None: any
+   * class. */
+  size_t class_offset;
+  const void *const *classes;
+  size_t num_classes;
 } luminal_tensor_reader;
+
+/* The objects of a caller's list, which stays as it is during a call. A list of
+ * CPython has these two behind its head. */
+typedef struct luminal_objects {
+  size_t count;
+  void *const *data;
+} luminal_objects;
+
+/* What a program prepares from weights is prepared again when they change. A
+ * watch knows where those weights lay when it was last set, and how often they
+ * had been written to. */
+typedef struct luminal_watch luminal_watch;
+
+typedef struct luminal_watch_options {
+  size_t struct_size; /* sizeof(luminal_watch_options) */
+  /* As luminal_call_request::read, with its handles. */
+  int32_t (*read)(void *handle, void **data);
+  size_t handle_offset;
+  /* How often the tensor has been written to. Not called where nothing counts
+   * that, which `is_uncounted` says. */
+  int64_t (*version)(void *handle);
+  bool (*is_uncounted)(void *handle);
+  /* Nonzero: tensors whose writes nothing counts never change. */
+  int32_t trusts_uncounted;
+  /* Which tensors are watched, by their places among the artifact's inputs,
+   * weights and states. */
+  const uint32_t *positions;
+  size_t num_positions;
+} luminal_watch_options;
 
 /* How long the steps of calls took. It belongs to one call at a time, and stays
  * valid when the artifact is freed. */
@@ -431,6 +468,13 @@ typedef struct luminal_call_request {
   void *(*allocate)(void *allocator, size_t bytes);
   void (*release)(void *allocator, void *memory);
   void *allocator;
+  /* Of luminal_repeat_call_lists: the place of each tensor in its list. Null,
+   * or absent: the list holds the tensors in the artifact's order. */
+  const uint32_t *positions;
+  /* Of a luminal_repeat: it makes no call but those for which this watch, which
+   * outlives it, gives `weights_version`. Null, or absent: the caller knows
+   * what the weights hold. */
+  const luminal_watch *watch;
 } luminal_call_request;
 
 /* One call, all of it: nothing of the request is kept. The rules of memory are
@@ -473,9 +517,33 @@ LUMINAL_API void luminal_repeat_free(luminal_repeat *repeat);
  * states, then the `num_outputs` of the outputs. Where they lie, and with a
  * `tensor_reader` what they are, is asked at each call. Any number of threads
  * may do this with one luminal_repeat at once. Errors are those of
- * luminal_call_objects. */
+ * luminal_call_objects. LUMINAL_CHANGED: the watched weights are not what they
+ * were, and nothing was run. */
 LUMINAL_API luminal_status luminal_repeat_call(const luminal_repeat *repeat,
                                                void *const *objects);
+
+/* The same on lists: of `tensors` the objects at the request's `positions`, of
+ * `outputs` one for each output. */
+LUMINAL_API luminal_status luminal_repeat_call_lists(
+    const luminal_repeat *repeat, const luminal_objects *tensors,
+    const luminal_objects *outputs);
+
+LUMINAL_API luminal_status luminal_watch_create(
+    const luminal_watch_options *options, luminal_watch **watch);
+LUMINAL_API void luminal_watch_free(luminal_watch *watch);
+
+/* From now on `number` stands for what the watched tensors hold. `tensors` has
+ * the objects of inputs, weights and states; null, or `number` 0: nothing is
+ * known of them. */
+LUMINAL_API luminal_status luminal_watch_set(luminal_watch *watch,
+                                             const luminal_objects *tensors,
+                                             uint64_t number);
+
+/* The number that luminal_watch_set gave them, in `number`; 0 where they lie
+ * elsewhere now, were written to, or where nothing counts writes. */
+LUMINAL_API luminal_status luminal_watch_number(const luminal_watch *watch,
+                                                const luminal_objects *tensors,
+                                                uint64_t *number);
 
 LUMINAL_API luminal_status luminal_profile_create(
     const luminal_artifact *artifact, luminal_profile **profile);

@@ -3,8 +3,11 @@
 
 #include "Call.h"
 #include "Error.h"
+#include "Watch.h"
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <cstring>
 
 using namespace luminal;
 using luminal::capi::Call;
@@ -32,7 +35,8 @@ public:
         const bool isInput = kind == LUMINAL_INPUT;
         const size_t rank = tensor.shape.size();
         if (void *object = *objects++)
-          if (check(static_cast<char *>(object) + request.handle_offset, tensor,
+          if (checkClass(object, tensor) ||
+              check(static_cast<char *>(object) + request.handle_offset, tensor,
                     isInput ? extents : tensor.shape.data()))
             return LUMINAL_ERROR;
         extents += isInput ? rank : 0;
@@ -41,6 +45,19 @@ public:
   }
 
 private:
+  luminal_status checkClass(const void *object, const Tensor &tensor) const {
+    if (reader.num_classes == 0)
+      return LUMINAL_OK;
+    const void *given = nullptr;
+    std::memcpy(&given, static_cast<const char *>(object) + reader.class_offset,
+                sizeof given);
+    for (size_t i = 0; i < reader.num_classes; ++i)
+      if (reader.classes[i] == given)
+        return LUMINAL_OK;
+    return fail("'" + tensor.spec->name + "' is of another class than tensors",
+                LUMINAL_ERROR_ARGUMENT);
+  }
+
   luminal_status check(void *handle, const Tensor &tensor,
                        const int64_t *shape) const {
     const std::string &name = tensor.spec->name;
@@ -83,13 +100,23 @@ static luminal_status checkReaders(const char *function,
   const luminal_tensor_reader *reader = request.tensor_reader;
   if (!reader)
     return LUMINAL_OK;
-  if (reader->struct_size < sizeof(luminal_tensor_reader))
+  if (reader->struct_size < offsetof(luminal_tensor_reader, class_offset))
     return fail(std::string(function) +
                 ": struct_size of the reader is not set");
   if (!reader->rank || !reader->sizes || !reader->strides || !reader->dtype ||
       !reader->device)
     return fail(std::string(function) + ": null function of the reader");
+  if (reader->struct_size >= sizeof(luminal_tensor_reader) &&
+      !reader->classes && reader->num_classes > 0)
+    return fail(std::string(function) + ": null classes of the reader");
   return LUMINAL_OK;
+}
+
+/// The reader as this version knows it: an older caller's ends earlier.
+static luminal_tensor_reader readReader(const luminal_tensor_reader &reader) {
+  luminal_tensor_reader given = {};
+  std::memcpy(&given, &reader, std::min(reader.struct_size, sizeof given));
+  return given;
 }
 
 /// Sets the addresses of a request, whose numbers are checked, to those of the
@@ -137,7 +164,10 @@ luminal_status luminal_call_objects(const luminal_artifact *artifact,
   if ((!tensors && given.num_tensors > 0) ||
       (!outputs && given.num_outputs > 0))
     return fail(std::string(name) + ": null argument");
+  luminal_tensor_reader reader = {};
   if (given.tensor_reader) {
+    reader = readReader(*given.tensor_reader);
+    given.tensor_reader = &reader;
     const Signature &signature = *artifact->signature;
     if (Call(signature, given).checkCounts() ||
         ObjectCheck(name, signature, given).run(tensors))
@@ -167,6 +197,10 @@ struct luminal_repeat {
         outputExtents(given.output_extents,
                       given.output_extents + given.num_output_extents),
         integers(given.integers, given.integers + given.num_integers) {
+    if (given.positions)
+      positions.assign(given.positions, given.positions + given.num_tensors);
+    for (uint32_t position : positions)
+      lastPosition = std::max(lastPosition, position);
     request.dtypes = dtypes.data();
     request.extents = extents.data();
     request.output_extents = outputExtents.data();
@@ -174,7 +208,9 @@ struct luminal_repeat {
     request.tensors = request.outputs = nullptr;
     if (!given.tensor_reader)
       return;
-    reader = *given.tensor_reader;
+    reader = readReader(*given.tensor_reader);
+    classes.assign(reader.classes, reader.classes + reader.num_classes);
+    reader.classes = classes.data();
     request.tensor_reader = &reader;
   }
   luminal_repeat(const luminal_repeat &) = delete;
@@ -187,6 +223,10 @@ struct luminal_repeat {
   std::vector<luminal_dtype> dtypes;
   std::vector<int64_t> extents, outputExtents, integers;
   luminal_tensor_reader reader = {};
+  std::vector<const void *> classes;
+  /// Of the tensors in a list; empty where it has them in order.
+  std::vector<uint32_t> positions;
+  uint32_t lastPosition = 0;
   const uint64_t number = nextRepeat();
 };
 
@@ -212,17 +252,57 @@ luminal_status luminal_repeat_create(const luminal_artifact *artifact,
 
 void luminal_repeat_free(luminal_repeat *repeat) { delete repeat; }
 
+static luminal_status callAgain(const char *name, const luminal_repeat &repeat,
+                                void *const *tensors, void *const *outputs) {
+  luminal_call_request request = repeat.request;
+  if (request.tensor_reader &&
+      ObjectCheck(name, *repeat.signature, request).run(tensors))
+    return LUMINAL_ERROR;
+  if (request.watch &&
+      request.watch->getNumber({tensors, request.num_tensors}) !=
+          request.weights_version)
+    return LUMINAL_CHANGED;
+  if (readAddresses(name, request, tensors, outputs))
+    return LUMINAL_ERROR;
+  return Call(*repeat.signature, request, repeat.number)
+      .runPooled(*repeat.pool);
+}
+
 luminal_status luminal_repeat_call(const luminal_repeat *repeat,
                                    void *const *objects) {
   const char *name = "luminal_repeat_call";
   if (!repeat || !objects)
     return fail(std::string(name) + ": null argument");
-  luminal_call_request request = repeat->request;
-  if (request.tensor_reader &&
-      ObjectCheck(name, *repeat->signature, request).run(objects))
-    return LUMINAL_ERROR;
-  if (readAddresses(name, request, objects, objects + request.num_tensors))
-    return LUMINAL_ERROR;
-  return Call(*repeat->signature, request, repeat->number)
-      .runPooled(*repeat->pool);
+  return callAgain(name, *repeat, objects,
+                   objects + repeat->request.num_tensors);
+}
+
+luminal_status luminal_repeat_call_lists(const luminal_repeat *repeat,
+                                         const luminal_objects *tensors,
+                                         const luminal_objects *outputs) {
+  const char *name = "luminal_repeat_call_lists";
+  if (!repeat || !tensors || !outputs)
+    return fail(std::string(name) + ": null argument");
+  const size_t numTensors = repeat->request.num_tensors,
+               numOutputs = repeat->request.num_outputs;
+  if (outputs->count != numOutputs)
+    return fail(std::string(name) + ": " + std::to_string(outputs->count) +
+                " outputs, expected " + std::to_string(numOutputs));
+  const std::vector<uint32_t> &positions = repeat->positions;
+  if (positions.empty()) {
+    if (tensors->count != numTensors)
+      return fail(std::string(name) + ": " + std::to_string(tensors->count) +
+                  " tensors, expected " + std::to_string(numTensors));
+    return callAgain(name, *repeat, tensors->data, outputs->data);
+  }
+  if (tensors->count <= repeat->lastPosition)
+    return fail(std::string(name) + ": " + std::to_string(tensors->count) +
+                " tensors, of which number " +
+                std::to_string(repeat->lastPosition) + " is asked for");
+  // One allocation a thread, of the largest call.
+  thread_local std::vector<void *> picked;
+  picked.resize(numTensors);
+  for (size_t i = 0; i < numTensors; ++i)
+    picked[i] = tensors->data[positions[i]];
+  return callAgain(name, *repeat, picked.data(), outputs->data);
 }

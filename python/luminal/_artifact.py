@@ -10,7 +10,7 @@ import os
 import struct
 import threading
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from . import _capi, _errors
@@ -283,15 +283,46 @@ class Artifact:
         return 1 if _forked or self._is_device else threads
 
 
-class Repeat:
-    """Calls that differ in their tensors alone, which are objects: ``luminal_repeat_call`` with ``address``, and with
-    the address of an array of the objects of inputs, weights, states and outputs."""
+class NativeWatch:
+    """Knows where some tensors of an artifact lay, and how often they had been written to: a luminal_watch."""
 
     __slots__ = ("address", "_lib")
 
+    def __init__(self, options: _capi.WatchOptions) -> None:
+        made = ctypes.c_void_p()
+        self._lib = _capi.library()
+        _capi.check(self._lib.luminal_watch_create(ctypes.byref(options), ctypes.byref(made)))
+        self.address = made.value
+
+    def set(self, tensors: int, number: int) -> bool:
+        """From now on ``number`` stands for what they hold; False where nothing counts what is written to them. ``tensors``:
+        the address of what their list has behind its head."""
+        return not self._lib.luminal_watch_set(self.address, tensors, number)
+
+    def number(self, tensors: int) -> int:
+        """What was set last, or 0 where they changed."""
+        found = ctypes.c_uint64()
+        _capi.check(self._lib.luminal_watch_number(self.address, tensors, ctypes.byref(found)))
+        return found.value
+
+    def forget(self) -> None:
+        self._lib.luminal_watch_set(self.address, None, 0)
+
+    def __del__(self) -> None:
+        if getattr(self, "address", None):
+            self._lib.luminal_watch_free(self.address)
+
+
+class Repeat:
+    """Calls that differ in their tensors alone, which are objects: ``luminal_repeat_call_lists`` with ``address``, and with
+    the addresses of what a list has behind its head, of the tensors and of the outputs."""
+
+    __slots__ = ("address", "_lib", "_watch")
+
     def __init__(self, artifact: Artifact, reader: Reader, shapes: Shapes, threads: int, stream: int | None,
-                 version: int) -> None:
-        """``reader``: of the objects. The rest is as of ``Artifact.call``."""
+                 version: int, positions: Sequence[int] | None = None, watch: NativeWatch | None = None) -> None:
+        """``reader``: of the objects. ``positions``: of inputs, weights and states in their list; None: they are all of it.
+        ``watch``: calls are made while it gives ``version``. The rest is as of ``Artifact.call``."""
         arrays = _Arrays(artifact)
         arrays.extents[:], arrays.output_extents[:] = shapes.extents, shapes.output_extents
         arrays.integers[:] = shapes.integers
@@ -302,7 +333,11 @@ class Repeat:
         request.read, request.handle_offset = reader.function, reader.offset
         if reader.tensors is not None:
             request.tensor_reader = ctypes.addressof(reader.tensors)
-        self._lib = _capi.library()
+        if positions is not None:
+            request.positions = (ctypes.c_uint32 * len(positions))(*positions)
+        if watch is not None:
+            request.watch = watch.address
+        self._lib, self._watch = _capi.library(), watch
         _capi.check(self._lib.luminal_repeat_create(artifact._handle, arrays.address, ctypes.byref(made)))
         self.address = made.value
 

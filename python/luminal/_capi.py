@@ -25,6 +25,8 @@ _EXCEPTIONS: dict[int, type[_errors.LuminalError]] = {
     2: _errors.ArgumentError, 3: _errors.ArtifactError, 4: _errors.CompileError, 5: _errors.CompileError,
     6: _errors.DTypeError, 7: _errors.ShapeError, 8: _errors.CallError, 9: _errors.FailedAssertionError}
 IMPORT_FAILED = 4
+# A luminal_status that is no error: watched weights are not what they were.
+CHANGED = 2
 
 
 class TensorInfo(ctypes.Structure):
@@ -62,7 +64,7 @@ class CallRequest(ctypes.Structure):
                 ("weights_version", ctypes.c_uint64), ("profile", ctypes.c_void_p),
                 ("tensor_reader", ctypes.c_void_p), ("integers", ctypes.POINTER(ctypes.c_int64)),
                 ("num_integers", ctypes.c_size_t), ("allocate", ctypes.c_void_p), ("release", ctypes.c_void_p),
-                ("allocator", ctypes.c_void_p)]
+                ("allocator", ctypes.c_void_p), ("positions", ctypes.POINTER(ctypes.c_uint32)), ("watch", ctypes.c_void_p)]
 
 
 # Functions of a request, which take `allocator` first.
@@ -73,7 +75,19 @@ RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 class TensorReader(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("rank", ctypes.c_void_p), ("sizes", ctypes.c_void_p),
                 ("strides", ctypes.c_void_p), ("dtype", ctypes.c_void_p), ("device", ctypes.c_void_p),
-                ("dtypes", ctypes.c_int32 * len(DTYPES)), ("device_kind", ctypes.c_int32)]
+                ("dtypes", ctypes.c_int32 * len(DTYPES)), ("device_kind", ctypes.c_int32),
+                ("class_offset", ctypes.c_size_t), ("classes", ctypes.POINTER(ctypes.c_void_p)),
+                ("num_classes", ctypes.c_size_t)]
+
+
+class Objects(ctypes.Structure):
+    _fields_ = [("count", ctypes.c_size_t), ("data", ctypes.POINTER(ctypes.c_void_p))]
+
+
+class WatchOptions(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("read", ctypes.c_void_p), ("handle_offset", ctypes.c_size_t),
+                ("version", ctypes.c_void_p), ("is_uncounted", ctypes.c_void_p), ("trusts_uncounted", ctypes.c_int32),
+                ("positions", ctypes.POINTER(ctypes.c_uint32)), ("num_positions", ctypes.c_size_t)]
 
 
 class StepInfo(ctypes.Structure):
@@ -114,6 +128,11 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "luminal_repeat_create": (ctypes.c_int32, [ctypes.c_void_p] * 3),
     "luminal_repeat_free": (None, [ctypes.c_void_p]),
     "luminal_repeat_call": (ctypes.c_int32, [ctypes.c_void_p] * 2),
+    "luminal_repeat_call_lists": (ctypes.c_int32, [ctypes.c_void_p] * 3),
+    "luminal_watch_create": (ctypes.c_int32, [ctypes.POINTER(WatchOptions), ctypes.c_void_p]),
+    "luminal_watch_free": (None, [ctypes.c_void_p]),
+    "luminal_watch_set": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64]),
+    "luminal_watch_number": (ctypes.c_int32, [ctypes.c_void_p] * 3),
     "luminal_session_create": (ctypes.c_int32, [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p,
                                                 ctypes.POINTER(ctypes.c_char_p), ctypes.c_size_t, ctypes.c_void_p]),
     "luminal_session_free": (None, [ctypes.c_void_p]),

@@ -268,15 +268,15 @@ class CompiledModel:
         places = {name: i for i, name in enumerate([*users, *self._where])}
         order = [places[t.name] for t in self._sources]
         program = _program.Program(
-            b"", {t.name: _program.Argument(i, False, is_counted=True) for i, t in enumerate(self._sources)}, {},
-            [_program.Output(i) for i in range(len(outputs))], {}, len(order), self._place,
+            b"", {t.name: _program.Argument(i, False, is_counted=True) for i, t in zip(order, self._sources)}, {},
+            [_program.Output(i) for i in range(len(outputs))], {}, len(places), self._place,
             [result.device for result in self._results], {}, {})
         runner = GraphRunner(self.artifact, program, options.freeze, is_guarded=False)
         runner.watch = self._watch  # one count of changes for all calls
         if runner.reader is None or any(result.device != self._place.at for result in self._results):
             return None
-        return _direct.make(runner.direct(), self._calls.in_spec, self._calls.out_spec, list(self._where.values()), order,
-                            written(self.artifact), self._place.at)
+        return _direct.make(runner.direct(), self._calls.in_spec, self._calls.out_spec, list(self._where.values()),
+                            [order[i] for i in written(self.artifact)], self._place.at)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._direct is not None and (done := self._direct(args, kwargs)) is not None:

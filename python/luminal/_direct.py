@@ -11,8 +11,9 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-# Whose memory PyTorch's C functions read: subclasses may have none of their own.
-_PLAIN = {torch.Tensor, torch.nn.Parameter}
+from . import _objects
+
+_PLAIN = set(_objects.PLAIN)
 _getitem = operator.getitem
 _requires_grad, _device_of = operator.attrgetter("requires_grad"), operator.attrgetter("device")
 _is_grad_enabled, _is_inference, _is_neg = torch.is_grad_enabled, torch.Tensor.is_inference, torch.Tensor.is_neg
@@ -29,20 +30,19 @@ def picker(positions: Sequence[int], count: int) -> Callable[[list[Any]], Any] |
 
 
 def make(run: Callable[[list[Any]], Sequence[Any]], in_spec: pytree.TreeSpec, out_spec: pytree.TreeSpec,
-         stored: Sequence[tuple[dict[str, Any], str]], order: Sequence[int], written: Sequence[int],
+         stored: Sequence[tuple[dict[str, Any], str]], written: Sequence[int],
          device: torch.device) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any] | None]:
-    """Calls ``run`` with the tensors at ``order`` among the arguments' leaves and the ``stored`` ones, each named by the
-    dictionary that holds it now and its key. ``written``: positions in that order of what is written to.
+    """Calls ``run`` with the arguments' leaves and the ``stored`` tensors, each named by the dictionary that holds it now and
+    its key; it sees whether these are tensors of PyTorch's own classes. ``written``: positions of what is written to.
 
     The result is in a tuple; None says that a call is for the caller to do: its arguments have another structure, a tensor
-    is not on ``device``, of a class of its own or negated when it is read, or results have to refuse gradients.
+    is not on ``device``, a leaf is of a class of its own or negated when it is read, or results have to refuse gradients.
     """
     holders, keys = [holder for holder, _ in stored], [key for _, key in stored]
     num_leaves, leaf = in_spec.num_leaves, pytree.tree_structure(0)
     is_flat = in_spec == pytree.tree_structure(((0,) * num_leaves, {}))
     is_single, is_tuple = out_spec == leaf, out_spec == pytree.tree_structure((0,) * out_spec.num_leaves)
-    pick = picker(order, num_leaves + len(stored))
-    pick_written = picker(written, len(order))
+    pick_written = picker(written, num_leaves + len(stored))
     # Of the host, the library sees at each call whether tensors are there; where there is one GPU, it copies those that are
     # not on it.
     is_only = device.type == "cpu" or (device.type == "cuda" and torch.cuda.device_count() == 1)
@@ -58,9 +58,8 @@ def make(run: Callable[[list[Any]], Sequence[Any]], in_spec: pytree.TreeSpec, ou
             if given != in_spec:
                 return None
         tensors = [*leaves, *map(_getitem, holders, keys)]
-        if pick is not None:
-            tensors = pick(tensors)
-        if not {*map(type, tensors)} <= _PLAIN or any(map(_is_neg, leaves)) or (_is_grad_enabled() and any(map(_requires_grad, tensors))) or (
+        if not {*map(type, leaves)} <= _PLAIN or any(map(_is_neg, leaves)) or (
+                _is_grad_enabled() and any(map(_requires_grad, tensors))) or (
                 devices is not None and {*map(_device_of, tensors)} != devices):
             return None
         results = run(tensors)

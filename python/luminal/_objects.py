@@ -1,6 +1,6 @@
 # ===- _objects.py - Tensors whose addresses the library reads ------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""PyTorch's own C function for the address of a tensor.
+"""PyTorch's own C functions for what a tensor is and where it lies.
 
 Asking each tensor in Python is most of the time of a call with many weights, and addresses may change between any two
 calls (``p.data = q``). The C function takes the tensor of C++, to which each Python tensor holds one pointer.
@@ -14,11 +14,19 @@ import pathlib
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
+from collections.abc import Sequence
+
 from . import _capi
-from ._artifact import Reader
+from ._artifact import NativeWatch, Reader
 
 # What the functions below call the kind of device that is the host.
 _HOST = 0
+# Where a list has its length and the address of its items, as a luminal_objects; where an object has its class.
+LIST = object.__basicsize__
+_CLASS = LIST - ctypes.sizeof(ctypes.c_void_p)
+# Whose memory PyTorch's C functions read: other subclasses may have none of their own.
+PLAIN = (torch.Tensor, torch.nn.Parameter)
+_PLAIN_IDS = (ctypes.c_void_p * len(PLAIN))(*map(id, PLAIN))
 
 
 def _library() -> ctypes.CDLL:
@@ -29,9 +37,18 @@ def _address(function: object) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
 
 
+def _lists_are_known() -> bool:
+    probe = [object(), object(), object()]
+    found = _capi.Objects.from_address(id(probe) + LIST)
+    return found.count == 3 and found.data[2] == id(probe[2])
+
+
 @functools.cache
 def reader() -> Reader | None:
-    """Of addresses alone; None where this version of PyTorch keeps tensors in another way: then Python asks for them."""
+    """Of addresses alone; None where this version of PyTorch keeps tensors in another way, or Python lists: then Python asks
+    for them."""
+    if not _lists_are_known():
+        return None
     try:
         function = _library().aoti_torch_get_data_ptr
     except (OSError, AttributeError):
@@ -51,10 +68,10 @@ def reader() -> Reader | None:
 
 
 @functools.cache
-def tensor_reader(on_host: bool) -> _capi.TensorReader | None:
+def tensor_reader(on_host: bool, only_plain: bool = False) -> _capi.TensorReader | None:
     """PyTorch's own C functions for what a tensor is; None where this version has not all of them, or ``reader`` is None.
 
-    ``on_host``: whether tensors must be there.
+    ``on_host``: whether tensors must be there. ``only_plain``: whether they must be of a class of ``PLAIN``.
     """
     if (found := reader()) is None:
         return None
@@ -73,4 +90,43 @@ def tensor_reader(on_host: bool) -> _capi.TensorReader | None:
         if dtype(id(probe) + found.offset, ctypes.byref(number)):
             return None
         made.dtypes[index] = number.value
+    if only_plain:
+        if ctypes.c_void_p.from_address(id(probe) + _CLASS).value != id(torch.Tensor):
+            return None
+        made.class_offset, made.classes, made.num_classes = _CLASS, _PLAIN_IDS, len(_PLAIN_IDS)
     return made
+
+
+@functools.cache
+def _counters() -> tuple[int, int] | None:
+    """PyTorch's C++ functions for how often a tensor was written to, and whether nothing counts that; None where they are not
+    what they were."""
+    try:
+        library = _library()
+        version, is_inference = library._ZNK2at10TensorBase8_versionEv, library._ZN2at6native12is_inferenceERKNS_6TensorE
+    except (OSError, AttributeError):
+        return None
+    version.restype, is_inference.restype = ctypes.c_int64, ctypes.c_bool
+    version.argtypes = is_inference.argtypes = [ctypes.c_void_p]
+    with _disable_current_modes():
+        written, parameter = torch.zeros(2), torch.nn.Parameter(torch.empty(2), requires_grad=False)
+        written.add_(1)
+        with torch.inference_mode():
+            uncounted = torch.empty(2)
+    for probe in (written, parameter, uncounted):
+        if is_inference(id(probe) + LIST) != probe.is_inference():
+            return None
+        if probe is not uncounted and version(id(probe) + LIST) != probe._version:
+            return None
+    return _address(version), _address(is_inference)
+
+
+def watch(positions: Sequence[int], trusts_uncounted: bool) -> NativeWatch | None:
+    """Of the tensors at ``positions`` among those of an artifact; None where Python has to look at them. ``trusts_uncounted``:
+    what nothing counts writes to is never written to."""
+    found, counters = reader(), _counters()
+    if found is None or counters is None:
+        return None
+    options = _capi.WatchOptions(ctypes.sizeof(_capi.WatchOptions), found.function, found.offset, *counters, trusts_uncounted,
+                                 (ctypes.c_uint32 * len(positions))(*positions), len(positions))
+    return NativeWatch(options)

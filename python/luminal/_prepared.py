@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import operator
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
-from . import _errors
+from . import _errors, _objects
 from ._artifact import Tensor, alive
 
 _invalidated = 0
@@ -31,6 +32,8 @@ def invalidate(model: torch.nn.Module | torch.Tensor | Callable[..., Any]) -> No
     if not isinstance(model, torch.Tensor) and not callable(model):
         raise _errors.ArgumentError(f"model is a {type(model).__name__}: expected a module or a tensor")
     _invalidated += 1
+    for watched in list(_watches):
+        watched.forget()
     for artifact in alive():
         artifact.refresh()
 
@@ -42,19 +45,49 @@ def synchronize() -> None:
         artifact.synchronize()
 
 
+_watches: weakref.WeakSet[Watch] = weakref.WeakSet()
+
+
 class Watch:
     """Numbers the values that the weights of one artifact have had."""
 
     def __init__(self, positions: Sequence[int], freeze: bool) -> None:
         """``positions``: of the weights that matter, among the tensors of a call."""
+        self.native = _objects.watch(positions, freeze)
+        """Looks at them in C, where it can."""
+        self.known = 0
+        """What it gave last: calls may go on from there, as it is asked at each; 0: ``number`` has to be."""
         self._pick = operator.itemgetter(*positions) if len(positions) > 1 else lambda tensors: (tensors[positions[0]],)
         self._freeze = freeze
         self._lock = threading.Lock()
         self._seen: tuple[list[int], int] = ([], 0)
         self._held: list[torch.UntypedStorage] = []
+        _watches.add(self)
+
+    def forget(self) -> None:
+        if self.native is not None:
+            self.native.forget()
+
+    def _number_natively(self, tensors: Sequence[torch.Tensor]) -> int:
+        assert self.native is not None
+        objects = tensors if type(tensors) is list else list(tensors)
+        place = id(objects) + _objects.LIST
+        with self._lock:
+            if found := self.native.number(place):
+                return found
+            self.known = 0
+            # While their memory is held, no other tensor is at these addresses.
+            self.native.forget()
+            self._held = [t.untyped_storage() for t in self._pick(objects)]
+            number = self._seen[1] + 1
+            if self.native.set(place, number):
+                self._seen, self.known = ([], number), number
+            return self.known
 
     def number(self, tensors: Sequence[torch.Tensor]) -> int:
         """Stands for the values of the weights among the tensors of a call; 0 where they may change unseen."""
+        if self.native is not None:
+            return self._number_natively(tensors)
         weights = self._pick(tensors)
         if any(map(_is_inference, weights)):
             # What is written to them in inference mode, nothing counts.

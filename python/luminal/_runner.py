@@ -21,8 +21,6 @@ from .devices import Device, Executable
 
 DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in _capi.DTYPES}
 _get_num_threads = torch.get_num_threads
-# A tuple holds its items behind its head.
-_TUPLE_HEAD = tuple.__basicsize__
 _data_ptr = torch.Tensor.data_ptr
 _is_contiguous = torch.Tensor.is_contiguous
 _increment_version = torch.autograd.graph.increment_version
@@ -101,12 +99,13 @@ def run_tensors(artifact: Executable, tensors: list[torch.Tensor], expected: Seq
     return results
 
 
-def _reader(artifact: Executable, place: _devices.Place, is_guarded: bool) -> Reader | None:
-    """How the library reads the tensors of a call itself; None where Python has to ask for addresses."""
+def _reader(artifact: Executable, place: _devices.Place, is_guarded: bool, only_plain: bool) -> Reader | None:
+    """How the library reads the tensors of a call itself; None where Python has to ask for addresses. ``only_plain``: whether
+    it sees that they are of PyTorch's own classes, where they are not guarded."""
     found = _objects.reader() if isinstance(artifact, Artifact) and place.device.address is _data_ptr else None
     if found is None or is_guarded:
         return found
-    return found._replace(tensors=_objects.tensor_reader(place.at.type == "cpu"))
+    return found._replace(tensors=_objects.tensor_reader(place.at.type == "cpu", only_plain))
 
 
 class _Repeats(dict[Any, Repeat]):
@@ -174,7 +173,7 @@ class GraphRunner:
     def __init__(self, artifact: Executable, program: _program.Program, freeze: bool, is_guarded: bool = True) -> None:
         """``is_guarded``: whether dynamo looks at the arguments before each call."""
         self.is_guarded = is_guarded and _versions.GUARDS_WEIGHTS
-        self.artifact, self.reader = artifact, _reader(artifact, program.place, self.is_guarded)
+        self.artifact, self.reader = artifact, _reader(artifact, program.place, self.is_guarded, not is_guarded)
         self.specs = artifact.inputs + artifact.weights + artifact.states
         self.inputs = [program.inputs[t.name] for t in self.specs]
         layouts = {i: source.layout for i, source in enumerate(self.inputs)
@@ -185,7 +184,7 @@ class GraphRunner:
         self.symbols = program.symbols
         self.place = program.place
         self.results = [Result(DTYPES[t.dtype], device) for t, device in zip(artifact.outputs, program.devices)]
-        arguments = [i.position for i in self.inputs if isinstance(i, _program.Argument)]
+        self.arguments = arguments = [i.position for i in self.inputs if isinstance(i, _program.Argument)]
         self.only_arguments = len(arguments) == len(self.inputs)
         self.pick = tuple if arguments == list(range(program.num_arguments)) else (
             operator.itemgetter(*arguments) if len(arguments) > 1 else (lambda args: tuple([args[i] for i in arguments])))
@@ -226,25 +225,29 @@ class GraphRunner:
         return chosen
 
     def _by_objects(self) -> Callable[[list[Any]], Sequence[Any]]:
-        """One call of C for all that is not the allocation of the outputs."""
-        pick, watch = None if self.pick is tuple else self.pick, self.watch
+        """One call of C for all that is not the allocation of the outputs. Python runs as much for many tensors as for few."""
+        pick, watch = self.pick, self.watch
         known, size_of = self._size(self.shapes) if self.shapes is not None else None, self._dynamic_sizes()
         stream_of = self.place.device.stream(self.place.at)
-        call, check = _capi.library().luminal_repeat_call, _capi.check
+        call, check, at = _capi.library().luminal_repeat_call_lists, _capi.check, _objects.LIST
 
         def run(args: list[Any]) -> Sequence[Any]:
-            tensors = args if pick is None else pick(args)
-            size = known or size_of(tensors, args)
+            if type(args) is not list:  # the library reads it as one
+                args = list(args)
+            size = known or size_of(args)
             results = []
             for make, shape, strides, dtype in size.outputs:
                 results.append(make(shape, strides, dtype))
             key: Any = _get_num_threads() if stream_of is None else stream_of()
-            if watch is not None:
-                key = key, watch.number(tensors)
-            repeat = size.repeats[key]
-            objects = (*tensors, *results)
-            if call(repeat.address, id(objects) + _TUPLE_HEAD):
-                check(1)
+            if watch is None:
+                repeat = size.repeats[key]
+            else:
+                repeat = size.repeats[key, watch.known or watch.number(pick(args))]
+            while status := call(repeat.address, id(args) + at, id(results) + at):
+                if watch is None or status != _capi.CHANGED:
+                    check(status)
+                else:
+                    repeat = size.repeats[key, watch.number(pick(args))]
             return results
 
         return run
@@ -257,7 +260,7 @@ class GraphRunner:
 
         def run(args: list[Any]) -> Sequence[Any]:
             tensors = pick(args)
-            size = known or size_of(tensors, args)
+            size = known or size_of(args)
             results = [make(shape, strides, dtype) for make, shape, strides, dtype in size.outputs]
             call(map(address, tensors), map(address, results), size.shapes, _get_num_threads(),
                  stream_of() if stream_of is not None else None, watch.number(tensors) if watch is not None else 0)
@@ -268,31 +271,32 @@ class GraphRunner:
     def _size(self, shapes: Shapes) -> _Size:
         outputs = [(_outputs.allocator(result.device), shape, strides, result.dtype)
                    for result, shape, strides in zip(self.results, shapes.outputs, shapes.strides)]
-        artifact, reader, has_watch = self.artifact, self.reader, self.watch is not None
+        artifact, reader, watch = self.artifact, self.reader, self.watch
         on_stream = self.place.device.stream(self.place.at) is not None
+        positions = None if self.pick is tuple else self.arguments
 
         def repeat(key: Any) -> Repeat:
             assert isinstance(artifact, Artifact) and reader is not None
-            number, version = key if has_watch else (key, 0)
-            return Repeat(artifact, reader, shapes, 1 if on_stream else number, number if on_stream else None, version)
+            number, version = key if watch is not None else (key, 0)
+            return Repeat(artifact, reader, shapes, 1 if on_stream else number, number if on_stream else None, version,
+                          positions, watch.native if watch is not None and version else None)
 
         return _Size(shapes, outputs, _Repeats(repeat))
 
-    def _dynamic_sizes(self) -> Callable[[Sequence[torch.Tensor], Sequence[Any]], _Size]:
-        """By the tensors and the arguments of a call. Where extents are guarded, only those that are dynamic are looked
-        at."""
-        artifact, count, known = self.artifact, len(self.artifact.inputs), dict[tuple[int, ...], _Size]()
-        positions = [i for i, t in enumerate(artifact.inputs)
+    def _dynamic_sizes(self) -> Callable[[Sequence[Any]], _Size]:
+        """By the arguments of a call. Where extents are guarded, only those that are dynamic are looked at."""
+        artifact, known, inputs = self.artifact, dict[tuple[int, ...], _Size](), self.arguments[:len(self.artifact.inputs)]
+        positions = [i for i, t in zip(inputs, artifact.inputs)
                      if -1 in t.shape or not (self.is_guarded or self._checks_objects())]
         ints = self.integers
 
-        def size_of(tensors: Sequence[torch.Tensor], args: Sequence[Any]) -> _Size:
-            key = tuple([e for i in positions for e in tensors[i].shape])
+        def size_of(args: Sequence[Any]) -> _Size:
+            key = tuple([e for i in positions for e in args[i].shape])
             if ints:
                 key += self._integers(args)
             found = known.get(key)
             if found is None:
-                extents = tuple([e for t in tensors[:count] for e in t.shape])
+                extents = tuple([e for i in inputs for e in args[i].shape])
                 found = self._size(shapes_of(artifact, extents, self._integers(args)))
                 if len(known) >= 1024:
                     known.clear()

@@ -227,7 +227,7 @@ def test_what_weights_are_is_read_at_each_call(monkeypatch, reads, dynamic):
     monkeypatch.setattr(_versions, "GUARDS_WEIGHTS", False)
     assert luminal._objects.tensor_reader(True) is not None
     if not reads:
-        monkeypatch.setattr(luminal._objects, "tensor_reader", lambda on_host: None)
+        monkeypatch.setattr(luminal._objects, "tensor_reader", lambda *_: None)
     made, refused = [], []
     direct, slow = luminal._runner.GraphRunner.direct, luminal._runner.GraphRunner._run_checked
     monkeypatch.setattr(luminal._runner.GraphRunner, "direct", lambda self: made.append(direct(self)) or made[-1])

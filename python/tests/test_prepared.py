@@ -5,6 +5,7 @@ import time
 
 import helpers
 import luminal
+import luminal._objects
 import luminal._prepared
 import pytest
 import torch
@@ -31,9 +32,15 @@ def of_export(module, **options):
     return luminal.compile(module, (torch.randn(3, 64),), **options)
 
 
-@pytest.fixture(params=[of_torch, of_export], ids=["torch.compile", "luminal.compile"])
-def make(request):
-    return request.param
+@pytest.fixture(params=[(of_torch, True), (of_export, True), (of_torch, False)],
+                ids=["torch.compile", "luminal.compile", "torch.compile-python"])
+def make(request, monkeypatch):
+    """With PyTorch's functions for addresses and versions, and where it has them no more."""
+    function, natively = request.param
+    assert luminal._objects.watch([0], False) is not None
+    if not natively:
+        monkeypatch.setattr(luminal._objects, "watch", lambda *_: None)
+    return function
 
 
 @pytest.fixture

@@ -1,0 +1,38 @@
+//===- Watch.h - Whether weights are what they were -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_CAPI_WATCH_H
+#define LUMINAL_LIB_CAPI_WATCH_H
+
+#include "luminal-c/Luminal.h"
+#include <mutex>
+#include <span>
+#include <vector>
+
+struct luminal_watch {
+  explicit luminal_watch(const luminal_watch_options &given);
+  luminal_watch(const luminal_watch &) = delete;
+
+  /// As luminal_watch_number. `tensors`: in the artifact's order.
+  uint64_t getNumber(std::span<void *const> tensors) const;
+  /// As luminal_watch_set; false where one cannot be read.
+  bool set(std::span<void *const> tensors, uint64_t given);
+
+private:
+  struct Value {
+    void *data = nullptr;
+    int64_t version = 0;
+    bool operator==(const Value &) const = default;
+  };
+  /// False where nothing is known of the object.
+  bool read(void *object, Value &value) const;
+
+  luminal_watch_options options;
+  std::vector<uint32_t> positions;
+  mutable std::mutex mutex;
+  /// By position; what `number`, other than 0, stands for.
+  std::vector<Value> values;
+  uint64_t number = 0;
+};
+
+#endif // LUMINAL_LIB_CAPI_WATCH_H
