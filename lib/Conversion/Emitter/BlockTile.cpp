@@ -375,19 +375,12 @@ public:
     emitText({}, {}, "wgmma.wait_group.sync.aligned 0;", "~{memory}");
     return next;
   }
-  /// Text that names them, so that no use of them moves before the wait.
-  SmallVector<Value> settle(ValueRange sums) override {
-    std::string constraints;
-    for (size_t i = 0; i < sums.size(); ++i)
-      constraints += "=f,";
-    for (size_t i = 0; i < sums.size(); ++i)
-      constraints += std::to_string(i) + ",";
-    return emitText(sums, sums.size(), "", constraints + "~{memory}");
+  SmallVector<Value> start(ValueRange sums, TileOperand left,
+                           TileOperand right) override {
+    return multiplyAll(sums, describeSteps(left), /*isInRegisters=*/false,
+                       right, /*waits=*/false);
   }
-
-  SmallVector<Value> multiplyTerms(ValueRange sums, const BlockTile &from,
-                                   ValueRange terms, TileOperand,
-                                   TileOperand right) override {
+  SmallVector<Value> pack(const BlockTile &from, ValueRange terms) override {
     SmallVector<Value> lefts;
     for (int64_t k = 0; k < shape.depth; k += 16)
       for (Value pair : joinPairs(getTerms(from, terms, 0, k))) {
@@ -396,7 +389,33 @@ public:
                             ? pair
                             : Value(LLVM::BitcastOp::create(e.b, i32, pair)));
       }
-    return multiplyAll(sums, lefts, /*isInRegisters=*/true, right,
+    return lefts;
+  }
+  SmallVector<Value> startTerms(ValueRange sums, ValueRange packed,
+                                TileOperand right) override {
+    return multiplyAll(sums, llvm::to_vector(packed), /*isInRegisters=*/true,
+                       right, /*waits=*/false);
+  }
+  void wait(unsigned running) override {
+    emitText({}, {},
+             "wgmma.wait_group.sync.aligned " + std::to_string(running) + ";",
+             "~{memory}");
+  }
+  /// Text that names them, so that no use of them moves before the wait.
+  SmallVector<Value> settle(ValueRange sums) override {
+    std::string constraints;
+    for (Value v : sums)
+      constraints += isa<FloatType>(v.getType()) ? "=f," : "=r,";
+    for (size_t i = 0; i < sums.size(); ++i)
+      constraints += std::to_string(i) + ",";
+    return emitText(sums, llvm::to_vector(sums.getTypes()), "",
+                    constraints + "~{memory}");
+  }
+
+  SmallVector<Value> multiplyTerms(ValueRange sums, const BlockTile &from,
+                                   ValueRange terms, TileOperand,
+                                   TileOperand right) override {
+    return multiplyAll(sums, pack(from, terms), /*isInRegisters=*/true, right,
                        /*waits=*/true);
   }
 
@@ -458,20 +477,19 @@ private:
     return steps;
   }
 
-  /// PTX with `results` f32 results.
-  SmallVector<Value> emitText(ValueRange args, size_t results, StringRef text,
-                              StringRef constraints) {
+  /// PTX with results of these types.
+  SmallVector<Value> emitText(ValueRange args, ArrayRef<Type> results,
+                              StringRef text, StringRef constraints) {
     ImplicitLocOpBuilder &b = e.b;
-    SmallVector<Type> floats(results, b.getF32Type());
     TypeRange none;
-    Type all = LLVM::LLVMStructType::getLiteral(b.getContext(), floats);
+    Type all = LLVM::LLVMStructType::getLiteral(b.getContext(), results);
     auto call = LLVM::InlineAsmOp::create(
-        b, results ? TypeRange(all) : none, args, text, constraints,
+        b, results.empty() ? none : TypeRange(all), args, text, constraints,
         /*has_side_effects=*/true, /*is_align_stack=*/false,
         LLVM::tailcallkind::TailCallKind::None,
         /*asm_dialect=*/LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr());
     SmallVector<Value> next;
-    for (size_t i = 0; i < results; ++i)
+    for (size_t i = 0; i < results.size(); ++i)
       next.push_back(
           LLVM::ExtractValueOp::create(b, call.getResult(0), int64_t(i)));
     return next;
@@ -518,7 +536,8 @@ private:
     text += "wgmma.commit_group.sync.aligned;\n";
     if (waits)
       text += "wgmma.wait_group.sync.aligned 0;\n";
-    return emitText(args, count, text + "}", constraints + "~{memory}");
+    return emitText(args, SmallVector<Type>(count, e.b.getF32Type()),
+                    text + "}", constraints + "~{memory}");
   }
 
   /// The first row of the four warps.

@@ -71,6 +71,27 @@ public:
 
   virtual double getTermScale() const { return 1; }
 
+  /// Products that go on beside the code after them, where a tile has these:
+  /// the same as `multiply` and `multiplyTerms`, the latter with terms as
+  /// `pack` makes them. Up to `running` of those that began last may go on
+  /// after `wait`; sums, scores and packed terms of the others are then to pass
+  /// through `settle`.
+  virtual llvm::SmallVector<mlir::Value> start(mlir::ValueRange, TileOperand,
+                                               TileOperand) {
+    llvm_unreachable("products of this tile do not go on");
+  }
+  virtual llvm::SmallVector<mlir::Value> pack(const BlockTile &,
+                                              mlir::ValueRange) {
+    llvm_unreachable("products of this tile do not go on");
+  }
+  virtual llvm::SmallVector<mlir::Value>
+  startTerms(mlir::ValueRange, mlir::ValueRange, TileOperand) {
+    llvm_unreachable("products of this tile do not go on");
+  }
+  virtual void wait(unsigned) {
+    llvm_unreachable("products of this tile do not go on");
+  }
+
   /// Sums of a thread, and the place in the tile of each.
   virtual size_t countSums() const = 0;
   virtual mlir::Value getRow(size_t sum) const = 0;

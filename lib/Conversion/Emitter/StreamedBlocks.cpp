@@ -9,8 +9,10 @@
 // memory; while a chunk is computed, the next one is on its way: copied where
 // it is in memory as it is multiplied, else in registers, of the scores' alone.
 // Terms are relative to a reference of their row (StreamReference).
-// Which chunks are walked finds StreamedBlocksWalk.cpp; where several blocks
-// walk parts of the stream, StreamedBlocksParts.cpp merges what they leave.
+// Which chunks are walked finds StreamedBlocksWalk.cpp; where products go on by
+// themselves, StreamedBlocksAhead.cpp computes terms meanwhile; where several
+// blocks walk parts of the stream, StreamedBlocksParts.cpp merges what they
+// leave.
 //
 //===----------------------------------------------------------------------===//
 
@@ -374,7 +376,7 @@ void StreamedBlocks::emitRows(Value lo) {
   }
 }
 
-void StreamedBlocks::emitSum(Product &sum, Value lo) {
+void StreamedBlocks::scaleSums(Product &sum) {
   if (const Reference *r = getReference(sum.anchor))
     for (auto [i, v] : llvm::enumerate(sum.sums)) {
       unsigned number = sum.tile->getRowNumber(i);
@@ -384,6 +386,10 @@ void StreamedBlocks::emitSum(Product &sum, Value lo) {
           emitCast(e.b, r->factors[number], r->type, sum.p.accumulator);
       v = emitFn(e.b, llir::Fn::Mul, {v, factor}, sum.p.accumulator);
     }
+}
+
+void StreamedBlocks::emitSum(Product &sum, Value lo) {
+  scaleSums(sum);
   auto it = llvm::find_if(terms, [&](const Terms &term) {
     return term.value == StreamedSpace::getTerms(sum.p.op);
   });
@@ -650,7 +656,7 @@ void StreamedBlocks::emitInitial() {
 
 /// The states of the unit's rows for `part` of the stream.
 void StreamedBlocks::emitWalk(ArrayRef<IndexRange> ranges, IndexRange part) {
-  firstRow = rowAxis ? ranges[rowAxis - s.axes.data()].lo : e.constant(0);
+  firstRow = getFirstRow(ranges);
   for (auto *list : {&scores, &sums})
     for (auto &product : *list)
       for (auto [group, dim] :
@@ -668,6 +674,8 @@ void StreamedBlocks::emitWalk(ArrayRef<IndexRange> ranges, IndexRange part) {
       product->next = product->right->load(walked.lo, e.constant(0));
   }
   emitInitial();
+  if (isAhead())
+    return emitWalkAhead(walked);
   SmallVector<Value> last =
       e.forLoop(walked.lo, walked.hi, e.constant(t.chunk), getCarried(),
                 [&](Value lo, ValueRange carried) {

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The state of StreamedBlocks.cpp, of which StreamedBlocksWalk.cpp finds what
-// is walked, and StreamedBlocksParts.cpp merges parts.
+// is walked, StreamedBlocksAhead.cpp lets products go on beside terms, and
+// StreamedBlocksParts.cpp merges parts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,6 +42,9 @@ struct Product {
   bool isCopied() const { return stages > 1; }
   /// Sums: of a chunk of scores, or so far.
   llvm::SmallVector<mlir::Value> sums;
+  /// Of sums that go on beside other code: the terms of a chunk, and of the one
+  /// that is being multiplied.
+  llvm::SmallVector<mlir::Value> packed, running;
   /// What this thread brings of the right operand's next chunk, which is not
   /// copied.
   llvm::SmallVector<mlir::Value> next;
@@ -90,6 +94,7 @@ private:
 
   void emitWalk(llvm::ArrayRef<IndexRange> ranges, IndexRange part);
   void emitInitial();
+  mlir::Value getFirstRow(llvm::ArrayRef<IndexRange> ranges);
   IndexRange getNeeded();
   IndexRange getWalked(IndexRange part);
   std::pair<mlir::Value, mlir::Value> getBounds(const StreamSpan &of);
@@ -108,6 +113,15 @@ private:
   void emitTerms(const StreamedSpace::Anchor *by, size_t place,
                  mlir::Value isInside);
   void emitSum(Product &sum, mlir::Value lo);
+  void scaleSums(Product &sum);
+
+  // Products beside the terms of another chunk.
+  bool isAhead() const;
+  void emitWalkAhead(IndexRange walked);
+  void emitChunkAhead(mlir::Value lo, IndexRange walked);
+  void packTerms();
+  void startSums(mlir::Value lo);
+  void settleSums();
 
   // Parts of the stream.
   /// A value of the states: as what type it is in memory, its row of the thread

@@ -57,6 +57,21 @@ static std::optional<int> getDirection(const Expr &x, unsigned dim) {
   }
 }
 
+/// The first row of the unit. Units whose rows walk more begin first, so that
+/// the last ones to end are short: rows are taken from the end where spans
+/// grow.
+Value StreamedBlocks::getFirstRow(ArrayRef<IndexRange> ranges) {
+  if (!rowAxis)
+    return e.constant(0);
+  Value lo = ranges[rowAxis - s.axes.data()].lo;
+  std::optional<int> grows =
+      span ? getDirection(span->hi, rowAxis->dim) : std::optional(0);
+  if (grows.value_or(0) <= 0)
+    return lo;
+  Expr last = (rowAxis->countBlocks() - 1) * tile.rows;
+  return e.sub(e.value(e.simplify(last)), lo);
+}
+
 /// The least index of the spans of the tile's rows, and the end of them. Of
 /// empty ones too.
 std::pair<Value, Value> StreamedBlocks::getBounds(const StreamSpan &of) {

@@ -30,3 +30,32 @@ func.func @many(%q: tensor<32x2048x128xbf16>, %k: tensor<32x2048x128xbf16>, %v: 
   %o = llir.gemm %p, %v k(2048) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<32x2048x2048xbf16>, tensor<32x2048x64xbf16> -> tensor<32x2048x64xbf16>
   return %o : tensor<32x2048x64xbf16>
 }
+
+// A mask is looked at only in chunks where it may hold something back: behind a branch between the product and the powers.
+// CHECK-LABEL: @causal
+// CHECK: loops<grid(d0, d1:128) stream(d2:64) threads(256, 256) op{{.*}} use = wgmma} {{.*}} use = wgmma}>
+// CHECK: exp2_fast
+// PTX-LABEL: .entry causal(
+// PTX: wgmma.wait_group.sync.aligned 0;
+// PTX: bra
+// PTX: ex2.approx
+// PTX: cvt.rn.bf16x2.f32
+// PTX: wgmma.mma_async
+func.func @causal(%q: tensor<32x2048x64xbf16>, %k: tensor<32x2048x64xbf16>, %v: tensor<32x2048x64xbf16>) -> tensor<32x2048x64xbf16> {
+  %a = llir.elementwise cast(%q) : (tensor<32x2048x64xbf16>) -> tensor<32x2048x64xf32>
+  %b = llir.elementwise cast(%k) : (tensor<32x2048x64xbf16>) -> tensor<32x2048x64xf32>
+  %s = llir.gemm %a, %b k(64) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<32x2048x64xf32>, tensor<32x2048x64xf32> -> tensor<32x2048x2048xf32>
+  %c = llir.constant dense<0.125> : tensor<f32>
+  %cs = llir.view %c <(d0, d1, d2) -> ()> : tensor<f32> -> tensor<32x2048x2048xf32>
+  %x = llir.elementwise mul(%s, %cs) : (tensor<32x2048x2048xf32>, tensor<32x2048x2048xf32>) -> tensor<32x2048x2048xf32>
+  %i = llir.iota <(d0, d1, d2) -> (d1)> : tensor<32x2048x2048xi64>
+  %j = llir.iota <(d0, d1, d2) -> (d2)> : tensor<32x2048x2048xi64>
+  %m = llir.elementwise less_equal(%j, %i) : (tensor<32x2048x2048xi64>, tensor<32x2048x2048xi64>) -> tensor<32x2048x2048xi1>
+  %l = llir.constant dense<0xFF800000> : tensor<f32>
+  %ls = llir.view %l <(d0, d1, d2) -> ()> : tensor<f32> -> tensor<32x2048x2048xf32>
+  %y = llir.elementwise select(%m, %x, %ls) : (tensor<32x2048x2048xi1>, tensor<32x2048x2048xf32>, tensor<32x2048x2048xf32>) -> tensor<32x2048x2048xf32>
+  %p = llir.softmax %y : tensor<32x2048x2048xf32>
+  %n = llir.elementwise cast(%p) : (tensor<32x2048x2048xf32>) -> tensor<32x2048x2048xbf16>
+  %o = llir.gemm %n, %v k(2048) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<32x2048x2048xbf16>, tensor<32x2048x64xbf16> -> tensor<32x2048x64xbf16>
+  return %o : tensor<32x2048x64xbf16>
+}

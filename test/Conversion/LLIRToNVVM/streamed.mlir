@@ -80,6 +80,18 @@ func.func @few(%q: tensor<8x1x128xbf16>, %k: tensor<8x4096x128xbf16>, %v: tensor
   return %o : tensor<8x1x128xbf16>
 }
 
+// Four heads share their keys: their queries are rows of one tile, so that keys are read once.
+// CHECK-LABEL: @grouped
+// CHECK: loops<grid(d0, d1:16) stream(d3:32) parts({{[0-9]+}}) threads(32, 32) op0 = block {{.*}} use = mma}
+// CHECK-NOT: llir.kernel
+// CHECK: return
+func.func @grouped(%q: tensor<32x1x128xbf16>, %k: tensor<8x4096x128xbf16>, %v: tensor<8x4096x128xbf16>) -> tensor<32x1x128xbf16> {
+  %s = llir.gemm %q, %k k(128) <(d0, d1, d2, d3) -> (d0, 0, d3)>, <(d0, d1, d2, d3) -> (d0 floordiv 4, d2, d3)> : tensor<32x1x128xbf16>, tensor<8x4096x128xbf16> -> tensor<32x1x4096xbf16>
+  %p = llir.softmax %s : tensor<32x1x4096xbf16>
+  %o = llir.gemm %p, %v k(4096) <(d0, d1, d2, d3) -> (d0, 0, d3)>, <(d0, d1, d2, d3) -> (d0 floordiv 4, d3, d2)> : tensor<32x1x4096xbf16>, tensor<8x4096x128xbf16> -> tensor<32x1x128xbf16>
+  return %o : tensor<32x1x128xbf16>
+}
+
 // Lines of the result that registers do not hold.
 // CHECK-LABEL: @wide
 // CHECK-NOT: joint

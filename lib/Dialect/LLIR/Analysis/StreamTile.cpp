@@ -22,6 +22,10 @@ static constexpr int64_t kMostRows = 64, kMostChunk = 32, kMostPlainChunk = 64,
                          kLargePlainChunk = 128;
 /// Indices of the stream at a time for four warps together.
 static constexpr int64_t kGroupChunk = 64;
+/// Chunks that they have in shared memory where products go on beside terms,
+/// and blocks of a multiprocessor that are to be there.
+static constexpr unsigned kGroupStages = 4;
+static constexpr int64_t kBlocksBeside = 2;
 /// Registers of a thread besides sums, scores and what is on its way.
 static constexpr int64_t kOtherRegisters = 79;
 /// The same where operands are read from shared memory by those that multiply.
@@ -247,13 +251,26 @@ AnchorDecision StreamTile::choose(ArrayRef<Anchor> anchors,
   if (tile.useTensorCores && machine.hasWarpGroups && most >= kGroupRows) {
     tile.useWarpGroups = true;
     tile.chunk = kGroupChunk;
-    tile.stages = copied.empty() ? 1 : kStages;
+    bool areCopied = llvm::all_of(anchors, [&](const Anchor &anchor) {
+      return anchor.role == Role::Reduction || tile.copied.contains(anchor.op);
+    });
     // More rows read what is in shared memory fewer times.
     for (tile.rows = areMany ? kJoinedRows : kGroupRows;
          tile.rows >= kGroupRows; tile.rows /= 2) {
       tile.threads = tile.rows / kWarpRows * 32;
-      if (tile.fits(anchors, machine))
-        return AnchorDecision::accept();
+      tile.stages = copied.empty() ? 1 : kStages;
+      if (!tile.fits(anchors, machine))
+        continue;
+      // Products go on beside terms where another block, which does the same
+      // for this one, is not lost by it.
+      StreamTile ahead = tile;
+      ahead.stages = kGroupStages;
+      int64_t least = std::min<int64_t>(tile.countResidents(anchors, machine),
+                                        kBlocksBeside);
+      if (areCopied && ahead.fits(anchors, machine) &&
+          ahead.countResidents(anchors, machine) >= least)
+        tile = ahead;
+      return AnchorDecision::accept();
     }
     tile.useWarpGroups = false;
   }

@@ -216,14 +216,14 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
       t.s.setAxes(ofTile, sizes);
       t.setChunk(chunk);
     };
-    // Large tiles pay where there are many.
+    // Large tiles pay where there are enough.
     Expr others = 1;
     for (ArrayRef<unsigned> group : groups)
       others = others * t.s.extents[group.front()];
     std::optional<int64_t> batches = others.asConstant();
     bool areMany = batches && count &&
                    *batches * (*count / StreamTile::kJoinedRows) >=
-                       2 * int64_t(machine.workers);
+                       int64_t(machine.workers);
     auto choose = [&](ArrayRef<Operation *> copied) {
       return StreamTile::choose(t.getAnchors(), count, machine, copied, areMany,
                                 tile);

@@ -369,6 +369,221 @@ static bool shareRows(SoftmaxOp op, Value weights) {
   return true;
 }
 
+//===----------------------------------------------------------------------===//
+// Rows that share columns
+//===----------------------------------------------------------------------===//
+
+/// What divides the dim wherever it stands in `e`; 1 where it does not, null
+/// where it stands otherwise.
+static std::optional<int64_t> getDivisor(const Expr &e, unsigned dim) {
+  if (!e.usesDim(dim))
+    return 1;
+  if (e.kind() == Expr::Kind::Dim)
+    return std::nullopt;
+  std::vector<Expr> operands(e.operands());
+  if (e.kind() == Expr::Kind::FloorDiv && operands[0] == Expr::dim(dim))
+    return operands[1].asConstant();
+  int64_t found = 1;
+  for (const Expr &operand : operands) {
+    std::optional<int64_t> by = getDivisor(operand, dim);
+    if (!by || (found != 1 && *by != 1 && *by != found))
+      return std::nullopt;
+    found = std::max(found, *by);
+  }
+  return found;
+}
+
+namespace {
+/// Values over the rows and columns of a softmax, with one dim of the rows as
+/// two: runs of `count` indices.
+class RowSplit {
+public:
+  RowSplit(Value weights, unsigned dim, int64_t count)
+      : domain(hlir::getExtents(weights)), dim(dim), count(count),
+        sizes(hlir::getAssumptions(weights.getDefiningOp())) {
+    std::tie(space, to) = split(domain);
+  }
+
+  /// `v`, over the domain, over what it became.
+  Value apply(Value v);
+  /// The product of weights with `weights` in their place, in its own shape.
+  Value apply(GemmOp product, Value weights);
+
+private:
+  /// The extents of an index space whose first dims are the rows, and where an
+  /// index of what it became was.
+  std::pair<SmallVector<Expr>, SmallVector<Expr>>
+  split(ArrayRef<Expr> extents) const {
+    SmallVector<Expr> found, was;
+    for (auto [i, extent] : llvm::enumerate(extents)) {
+      Expr here = Expr::dim(found.size());
+      if (i != dim) {
+        found.push_back(extent);
+        was.push_back(here);
+        continue;
+      }
+      found.append({Expr::floorDiv(extent, count), Expr(count)});
+      was.push_back(here * count + Expr::dim(found.size() - 1));
+    }
+    found[dim] = sizes.simplify(found[dim]);
+    return {found, was};
+  }
+
+  SmallVector<Expr> domain;
+  unsigned dim;
+  int64_t count;
+  Assumptions sizes;
+  SmallVector<Expr> space, to;
+  DenseMap<Value, Value> known;
+};
+} // namespace
+
+Value RowSplit::apply(Value v) {
+  if (Value found = known.lookup(v))
+    return found;
+  Operation *op = v.getDefiningOp();
+  auto type = hlir::getTensorType(space, getElementTypeOrSelf(v));
+  OpBuilder b(v.getContext());
+  if (op)
+    b.setInsertionPoint(op);
+  else
+    b.setInsertionPointToStart(v.getParentBlock());
+  MapAttr map = MapAttr::get(b.getContext(), space.size(), to);
+  Value result;
+  if (auto elementwise = dyn_cast_or_null<ElementwiseOp>(op)) {
+    SmallVector<Value> inputs;
+    for (Value input : elementwise.getInputs())
+      inputs.push_back(apply(input));
+    b.setInsertionPoint(op);
+    result =
+        ElementwiseOp::create(b, v.getLoc(), type, elementwise.getFn(), inputs);
+  } else if (auto view = dyn_cast_or_null<llir::ViewOp>(op)) {
+    result = ViewOp::create(b, v.getLoc(), type, view.getOperand(),
+                            compose(map, view.getMap(), space, sizes));
+  } else if (auto iota = dyn_cast_or_null<IotaOp>(op)) {
+    result = IotaOp::create(b, v.getLoc(), type,
+                            compose(map, iota.getMap(), space, sizes));
+  } else if (auto product = dyn_cast_or_null<GemmOp>(op)) {
+    SmallVector<Expr> all(to), extents(space);
+    all.push_back(Expr::dim(extents.size()));
+    extents.push_back(product.getKExtent());
+    result = moveProduct(product, all, extents, sizes).getResult();
+  } else {
+    b.setInsertionPointAfterValue(v);
+    result = ViewOp::create(b, v.getLoc(), type, v, map);
+  }
+  return known[v] = result;
+}
+
+Value RowSplit::apply(GemmOp product, Value weights) {
+  SmallVector<Expr> extents = hlir::getExtents(product.getResult());
+  auto [moved, was] = split(extents);
+  unsigned rank = moved.size();
+  was.push_back(Expr::dim(rank));
+  moved.push_back(product.getKExtent());
+  GemmOp result = moveProduct(product, was, moved, sizes);
+  SmallVector<Expr> read;
+  for (unsigned i = 0; i + 1 < space.size(); ++i)
+    read.push_back(space[i].isConstant(1) ? Expr(0) : Expr::dim(i));
+  read.push_back(Expr::dim(rank));
+  result.getLhsMutable().assign(weights);
+  OpBuilder b(product);
+  result.setLhsMapAttr(MapAttr::get(b.getContext(), rank + 1, read));
+  SmallVector<Expr> back;
+  for (unsigned i = 0; i < extents.size(); ++i) {
+    back.push_back(i == dim ? Expr::floorDiv(Expr::dim(i), count)
+                            : Expr::dim(i));
+    if (i == dim)
+      back.push_back(Expr::mod(Expr::dim(i), count));
+  }
+  return ViewOp::create(b, product.getLoc(), product.getResult().getType(),
+                        result.getResult(),
+                        MapAttr::get(b.getContext(), extents.size(), back));
+}
+
+/// The products of which the elements of `v` are computed, one by one.
+static void findScores(Value v, SmallVectorImpl<GemmOp> &scores) {
+  if (auto product = v.getDefiningOp<GemmOp>()) {
+    if (!llvm::is_contained(scores, product))
+      scores.push_back(product);
+  } else if (auto op = v.getDefiningOp<ElementwiseOp>()) {
+    for (Value input : op.getInputs())
+      findScores(input, scores);
+  }
+}
+
+/// Gives few rows that read the same columns, as heads do that share keys, a
+/// dim of their own, so that a tile may have them together: a row of the
+/// products is there read by its number in the run alone. The softmax is
+/// another one then.
+static SoftmaxOp joinRows(SoftmaxOp op, Weights &weights, int64_t tileRows) {
+  SmallVector<Expr> domain = hlir::getExtents(weights.value);
+  unsigned count = domain.size() - 1;
+  if (!haveRows(weights.value))
+    return op;
+  SmallVector<GemmOp> scores, products;
+  findScores(op.getOperand(), scores);
+  for (Operation *user : weights.value.getUsers())
+    if (auto product = dyn_cast<GemmOp>(user))
+      products.push_back(product);
+    else
+      return op;
+  // Dims that columns do not depend on are rows of a tile already.
+  std::optional<unsigned> found;
+  int64_t by = 1, rows = 1;
+  for (unsigned dim = 0; dim < count; ++dim) {
+    std::optional<int64_t> divisor = 1;
+    bool isShared = true;
+    auto read = [&](MapAttr map) {
+      for (const Expr &e : map.getResults()) {
+        isShared &= !e.usesDim(dim);
+        std::optional<int64_t> here = getDivisor(e, dim);
+        bool fits = here && divisor &&
+                    (*here == 1 || *divisor == 1 || *here == *divisor);
+        divisor =
+            fits ? std::optional(std::max(*here, *divisor)) : std::nullopt;
+      }
+    };
+    for (GemmOp product : products)
+      read(product.getRhsMap());
+    for (GemmOp product : scores)
+      read(product.getRhsMap().usesDim(count) ? product.getRhsMap()
+                                              : product.getLhsMap());
+    std::optional<int64_t> extent = domain[dim].asConstant();
+    if (isShared) {
+      if (!extent)
+        return op;
+      rows *= *extent;
+    } else if (divisor && *divisor > 1 && extent && *extent % *divisor == 0) {
+      found = dim;
+      by = *divisor;
+    }
+  }
+  if (!found || rows >= tileRows)
+    return op;
+  RowSplit split(weights.value, *found, by);
+  Value x = split.apply(op.getOperand());
+  OpBuilder b(op);
+  auto joined = SoftmaxOp::create(b, op.getLoc(), x.getType(), x);
+  Weights now{joined.getResult(), weights.isSafe, {}};
+  Type narrow = getElementTypeOrSelf(weights.value);
+  if (narrow != getElementTypeOrSelf(x)) {
+    auto type =
+        hlir::withElementType(cast<RankedTensorType>(x.getType()), narrow);
+    now.value =
+        ElementwiseOp::create(b, op.getLoc(), type, Fn::Cast, now.value);
+    now.between.push_back(now.value.getDefiningOp());
+  }
+  for (GemmOp product : products) {
+    product.getResult().replaceAllUsesWith(split.apply(product, now.value));
+    product.erase();
+  }
+  for (Operation *between : llvm::reverse(weights.between))
+    between->erase();
+  weights = now;
+  return joined;
+}
+
 /// Whether all that reads a softmax are products that sum over its rows and may
 /// end a stream.
 static bool feedsProducts(Value value, CanEndStream canEndStream) {
@@ -435,7 +650,8 @@ static Value scaleFor(RowBuilder &b, Value x, double by) {
       Value source = inputs[i];
       while (auto view = source.getDefiningOp<llir::ViewOp>())
         source = view.getOperand();
-      if (std::optional<double> number = getFloatSplat(source))
+      std::optional<double> number = getFloatSplat(source);
+      if (number && std::abs(*number * by) < std::numeric_limits<float>::max())
         return b.apply(Fn::Mul,
                        {inputs[1 - i], b.spread(b.constant(*number * by))});
     }
@@ -468,13 +684,17 @@ static Value scaleFor(RowBuilder &b, Value x, double by) {
 }
 
 /// Null where products take the place of all that read it.
-static Value expandSoftmax(SoftmaxOp op, CanEndStream canEndStream) {
+static Value expandSoftmax(SoftmaxOp op, CanEndStream canEndStream,
+                           bool hasTiles) {
   Weights weights = findWeights(op);
   turnProducts(weights.value);
   // Where rows are not the products', those of -inf are better left.
   bool isJoint = feedsProducts(weights.value, canEndStream) &&
                  (shareRows(op, weights.value) || !weights.isSafe);
   bool isSafe = isJoint && weights.isSafe;
+  SoftmaxOp given = op;
+  if (isJoint && hasTiles)
+    op = joinRows(op, weights, StreamTile::kGroupRows);
   RowBuilder b(op);
   Value x = b.input();
   // Terms that are rounded anyway are powers of 2, where the scores have a
@@ -508,6 +728,8 @@ static Value expandSoftmax(SoftmaxOp op, CanEndStream canEndStream) {
     divideBehind(b, product, e, scale);
   for (Operation *op : llvm::reverse(weights.between))
     op->erase();
+  if (op != given)
+    op.erase();
   return {};
 }
 
@@ -518,9 +740,9 @@ static Value normalize(RowBuilder &b, Value x, double eps) {
   return b.output(b.apply(Fn::Mul, {x, b.spread(scale)}));
 }
 
-static Value expand(Operation *op, CanEndStream canEndStream) {
+static Value expand(Operation *op, CanEndStream canEndStream, bool hasTiles) {
   if (auto softmax = dyn_cast<SoftmaxOp>(op))
-    return expandSoftmax(softmax, canEndStream);
+    return expandSoftmax(softmax, canEndStream, hasTiles);
   RowBuilder b(op);
   Value x = b.input();
   if (auto norm = dyn_cast<RMSNormOp>(op))
@@ -545,7 +767,7 @@ void llir::expandRowFunctions(func::FuncOp func, int64_t chipBytes,
            (sharedBytes > 0 && bool(canEndStream(op, symbols, sharedBytes)));
   };
   for (Operation *op : ops) {
-    if (Value value = expand(op, canEnd))
+    if (Value value = expand(op, canEnd, sharedBytes > 0))
       op->getResult(0).replaceAllUsesWith(value);
     op->erase();
   }
