@@ -3,9 +3,10 @@
 //
 // Vectors of a row go to the members of a team in turn, so that neighbours read
 // neighbouring memory. States of a reduction are merged by exchange within a
-// warp, in pairs at a distance of 16, 8, ... 1, and then over the warps of a
-// block through shared memory, in their order: every member has the result, and
-// its bits depend on the schedule alone.
+// warp, in pairs at a distance of 16, 8, ... 1 (of several states each of a
+// pair takes half), and then over the warps of a block through shared memory,
+// in their order: every member has the result, and its bits depend on the
+// schedule alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -208,64 +209,139 @@ SmallVector<Value> Emitter::mergeTeam(ReductionEmissionOpInterface op,
   return std::move(states[0]);
 }
 
+namespace {
+/// States of one op, a power of two of them and not more than a warp's members
+/// of the team.
+struct MergedStates {
+  ReductionEmissionOpInterface op;
+  MutableArrayRef<SmallVector<Value>> states;
+  /// Each member's share of the merged states: the one of its number over so
+  /// many members.
+  SmallVector<Value> own;
+  unsigned each = 1;
+  /// Of each value of a state, what all warps have: state by state.
+  SmallVector<std::pair<Type, Value>> memory;
+};
+} // namespace
+
+/// Members of a warp first exchange halves of what they have, so that each
+/// merges half as many states at each distance, then the one that is left.
+static void mergeWarp(Emitter &e, MergedStates &m, Value member,
+                      unsigned inWarp) {
+  ImplicitLocOpBuilder &b = e.b;
+  SmallVector<SmallVector<Value>> have(m.states.begin(), m.states.end());
+  m.each = inWarp / have.size();
+  for (unsigned distance = inWarp / 2; distance > 0; distance /= 2) {
+    Value far =
+        arith::ConstantOp::create(b, b.getI32IntegerAttr(int32_t(distance)));
+    size_t half = have.size() / 2;
+    Value isUpper;
+    if (half) {
+      Value bit = arith::AndIOp::create(b, member, e.constant(distance));
+      isUpper = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bit,
+                                      e.constant(0));
+    }
+    for (size_t i = 0; i < std::max<size_t>(1, half); ++i) {
+      SmallVector<Value> kept = have[i], other;
+      for (size_t k = 0; k < kept.size(); ++k) {
+        Value sent = kept[k];
+        if (half) {
+          Value upper = have[i + half][k];
+          kept[k] = arith::SelectOp::create(b, isUpper, upper, sent);
+          sent = arith::SelectOp::create(b, isUpper, sent, upper);
+        }
+        other.push_back(
+            exchange(b, sent, e.team.mask, far, NVVM::ShflKind::bfly));
+      }
+      have[i] = m.op.emitMerge(b, kept, other);
+    }
+    have.resize(std::max<size_t>(1, half));
+  }
+  m.own = std::move(have[0]);
+}
+
 void Emitter::mergeTeam(ArrayRef<ReductionEmissionOpInterface> ops,
                         MutableArrayRef<SmallVector<Value>> states) {
   unsigned inWarp = std::min(team.count, team.warp);
-  for (auto [op, state] : llvm::zip_equal(ops, states))
-    for (unsigned distance = inWarp / 2; distance > 0; distance /= 2) {
-      Value far =
-          arith::ConstantOp::create(b, b.getI32IntegerAttr(int32_t(distance)));
-      SmallVector<Value> other;
-      for (Value v : state)
-        other.push_back(exchange(b, v, team.mask, far, NVVM::ShflKind::bfly));
-      state = ReductionEmissionOpInterface(op).emitMerge(b, state, other);
+  SmallVector<MergedStates> merged;
+  for (size_t i = 0; i < ops.size();) {
+    size_t count = 1;
+    while (i + count < ops.size() && ops[i + count] == ops[i])
+      ++count;
+    count = llvm::bit_floor(std::min<size_t>(count, inWarp));
+    merged.push_back({ops[i], states.slice(i, count), {}, 1, {}});
+    i += count;
+  }
+  Value inLane = team.count > team.warp ? remU(team.member, constant(team.warp))
+                                        : team.member;
+  for (MergedStates &m : merged)
+    mergeWarp(*this, m, inLane, inWarp);
+  Type i32 = b.getI32Type();
+  if (team.count <= team.warp) {
+    for (MergedStates &m : merged) {
+      if (m.states.size() == 1) {
+        m.states[0] = m.own;
+        continue;
+      }
+      Value thread = NVVM::ThreadIdXOp::create(b, i32);
+      Value lanes =
+          arith::ConstantOp::create(b, b.getI32IntegerAttr(team.warp - 1));
+      Value first =
+          arith::SubIOp::create(b, arith::AndIOp::create(b, thread, lanes),
+                                arith::TruncIOp::create(b, i32, team.member));
+      for (auto [i, state] : llvm::enumerate(m.states)) {
+        Value from = arith::AddIOp::create(
+            b, first,
+            arith::ConstantOp::create(
+                b, b.getI32IntegerAttr(int32_t(i * m.each))));
+        for (auto [v, own] : llvm::zip_equal(state, m.own))
+          v = exchange(b, own, team.mask, from, NVVM::ShflKind::idx);
+      }
     }
-  if (team.count <= team.warp)
     return;
-  // One slot for each warp and value.
+  }
+  // One slot for each state, warp and value.
   int64_t warps = team.count / team.warp;
   Value warp = divU(team.member, constant(team.warp));
-  Value inLane = remU(team.member, constant(team.warp));
-  struct Slots {
-    Type type;
-    Value memory;
+  auto slot = [&](const std::pair<Type, Value> &memory, Value number) -> Value {
+    return LLVM::GEPOp::create(b, memory.second.getType(),
+                               getStorageType(memory.first), memory.second,
+                               ArrayRef<LLVM::GEPArg>{number});
   };
-  SmallVector<SmallVector<Slots>> slots;
-  for (ReductionEmissionOpInterface op : ops) {
-    slots.emplace_back();
+  for (MergedStates &m : merged)
     for (Type type :
-         cast<llir::ReductionOpInterface>(op.getOperation()).getStateTypes())
-      slots.back().push_back({type, makeShared(getStorageType(type), warps)});
-  }
-  auto slot = [&](const Slots &s, Value number) -> Value {
-    return LLVM::GEPOp::create(b, s.memory.getType(), getStorageType(s.type),
-                               s.memory, ArrayRef<LLVM::GEPArg>{number});
-  };
+         cast<llir::ReductionOpInterface>(m.op.getOperation()).getStateTypes())
+      m.memory.push_back(
+          {type, makeShared(getStorageType(type), warps * m.states.size())});
   // All have read what an earlier unit left there.
   NVVM::Barrier0Op::create(b);
-  Value isFirst =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, inLane, constant(0));
-  ifThen(isFirst, [&] {
-    for (auto [own, state] : llvm::zip_equal(slots, states))
-      for (auto [s, v] : llvm::zip_equal(own, state))
-        LLVM::StoreOp::create(b, toStorage(v, s.type), slot(s, warp));
-  });
-  NVVM::Barrier0Op::create(b);
-  for (auto [op, own, state] : llvm::zip_equal(ops, slots, states)) {
-    auto read = [&, &own = own](int64_t number) {
-      SmallVector<Value> values;
-      for (const Slots &s : own)
-        values.push_back(
-            fromStorage(LLVM::LoadOp::create(b, getStorageType(s.type),
-                                             slot(s, constant(number))),
-                        s.type));
-      return values;
-    };
-    state = read(0);
-    for (int64_t number = 1; number < warps; ++number)
-      state =
-          ReductionEmissionOpInterface(op).emitMerge(b, state, read(number));
+  for (MergedStates &m : merged) {
+    Value each = constant(m.each);
+    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                          remU(inLane, each), constant(0));
+    ifThen(isFirst, [&] {
+      Value number = add(mul(divU(inLane, each), constant(warps)), warp);
+      for (auto [memory, v] : llvm::zip_equal(m.memory, m.own))
+        LLVM::StoreOp::create(b, toStorage(v, memory.first),
+                              slot(memory, number));
+    });
   }
+  NVVM::Barrier0Op::create(b);
+  for (MergedStates &m : merged)
+    for (auto [i, state] : llvm::enumerate(m.states)) {
+      auto read = [&, i = int64_t(i)](int64_t number) {
+        SmallVector<Value> values;
+        for (const auto &memory : m.memory)
+          values.push_back(fromStorage(
+              LLVM::LoadOp::create(b, getStorageType(memory.first),
+                                   slot(memory, constant(i * warps + number))),
+              memory.first));
+        return values;
+      };
+      state = read(0);
+      for (int64_t number = 1; number < warps; ++number)
+        state = m.op.emitMerge(b, state, read(number));
+    }
 }
 
 Emitter::TeamScan Emitter::scanTeam(SmallVector<Value> state,

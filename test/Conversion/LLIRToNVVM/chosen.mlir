@@ -1,11 +1,10 @@
-// The columns of products that are joined read one operand each: its address is chosen, once a column.
+// The columns of products that are joined read one operand each: its address is chosen, once for each of four columns.
 // RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90a from=saturated until=scheduled" -o %t.mlir
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %t.mlir | FileCheck %s
 
 // CHECK-LABEL: .entry main(
-// CHECK: selp.b64
-// CHECK: selp.b64
-// CHECK-COUNT-4: ld.global.nc.v4.b32
+// CHECK-COUNT-8: selp.b64
+// CHECK-COUNT-20: ld.global.nc.v4.b32
 // CHECK-NOT: ld.global.nc.v4.b32
 // CHECK: st.global.b16
 func.func @main(%x: tensor<1x4096xbf16>, %q: tensor<4096x4096xbf16>, %k: tensor<1024x4096xbf16>, %v: tensor<1024x4096xbf16>)

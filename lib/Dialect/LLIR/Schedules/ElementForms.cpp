@@ -20,7 +20,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Forms.h"
-#include "Threads.h"
+#include "Together.h"
 #include "luminal/Dialect/LLIR/Analysis/TransposedReads.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -132,10 +132,7 @@ static void shortenCode(KernelOp kernel,
 static constexpr int64_t kSharingBlocks = 1056, kSharingBlocksEach = 8;
 static constexpr unsigned kSharingThreads = 128;
 
-static constexpr StringLiteral kShare = "share", kTogether = "together";
-
-/// Elements that one walk computes: each has sums in registers.
-static constexpr int64_t kMostTogether = 64;
+static constexpr StringLiteral kShare = "share";
 
 /// The extent of the only dim of `v` that is not 1 (1 where there is none);
 /// nothing where there are more, or it is not known.
@@ -169,15 +166,6 @@ static Value getComputedRow(ReductionOpInterface op) {
   while (auto view = row.getDefiningOp<ViewOp>())
     row = view.getOperand();
   return row.getDefiningOp<ElementwiseOp>() ? row : Value();
-}
-
-/// What `v` is computed from.
-static void findBefore(Value v, llvm::SetVector<Operation *> &before) {
-  SmallVector<Value> work{v};
-  while (!work.empty())
-    if (Operation *op = work.pop_back_val().getDefiningOp();
-        op && before.insert(op))
-      llvm::append_range(work, op->getOperands());
 }
 
 SharedRows llir::findSharedRows(KernelOp kernel, const MachineModel &machine) {
@@ -214,6 +202,93 @@ SharedRows llir::findSharedRows(KernelOp kernel, const MachineModel &machine) {
   if (!machine.blockThreads || bytes > kSharedBytes / 2)
     return {};
   return found;
+}
+
+static std::optional<CaseBuilder>
+proposeTogether(KernelAnalysis &a, const Domain &domain,
+                ArrayRef<ReductionOpInterface> products,
+                ArrayRef<AlongReduced> along, const MachineModel &machine,
+                SmallVectorImpl<Reporter::Arg> &why) {
+  if (getFirstReductions(a.kernel).size() != products.size())
+    return std::nullopt;
+  std::optional<TogetherShape> shape =
+      chooseTogether(a, domain, products, along, machine);
+  if (!shape)
+    return std::nullopt;
+  CaseBuilder c(a.kernel.getContext(), machine);
+  c.threads = kTogetherThreads;
+  c.team = shape->team;
+  for (auto [i, group] : llvm::enumerate(domain.groups))
+    c.grid.push_back(c.axis(group, shape->getBlock(i)));
+  int64_t blocks = machine.blockRegisters / (shape->registers * c.threads);
+  for (auto [op, read, unroll] :
+       llvm::zip_equal(products, along, shape->unrolls))
+    c.addForm(op, kTogether,
+              {{"blocks", std::max<int64_t>(1, blocks)},
+               {"lanes", read.lanes},
+               {"sums", 1},
+               {"unroll", unroll}});
+  why.push_back({"rows together", shape->rows});
+  return c;
+}
+
+/// The same where a team takes several columns together.
+static SmallVector<LoopCaseAttr> proposeSharedTogether(
+    KernelAnalysis &a, const Domain &domain, const SharedRows &shared,
+    ArrayRef<ReductionOpInterface> reductions, ArrayRef<unsigned> lanes,
+    const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
+  SmallVector<ReductionOpInterface> products;
+  SmallVector<AlongReduced> along;
+  for (auto [op, width] : llvm::zip_equal(reductions, lanes))
+    if (!llvm::is_contained(shared.reductions, op)) {
+      products.push_back(op);
+      along.push_back({true, width});
+    }
+  std::optional<TogetherShape> shape =
+      chooseTogether(a, domain, products, along, machine);
+  if (!shape || shape->rowsAxis)
+    return {};
+  CaseBuilder c(a.kernel.getContext(), machine);
+  c.threads = kTogetherThreads;
+  c.team = shape->team;
+  KernelSizes sizes(a);
+  double units = 1;
+  for (auto [i, group] : llvm::enumerate(domain.groups)) {
+    c.grid.push_back(c.axis(group, shape->getBlock(i)));
+    units *= std::ceil(sizes.valueOf(domain.extents[i]) /
+                       double(shape->getBlock(i)));
+  }
+  int64_t room = std::max<int64_t>(1, machine.blockRegisters /
+                                          (shape->registers * c.threads));
+  int64_t each = chooseResidents(units, c.threads / c.team,
+                                 std::min(kSharingBlocksEach, room), machine);
+  for (Value v : shared.values) {
+    unsigned bits = std::max(8u, getElementType(v).getIntOrFloatBitWidth());
+    c.addForm(
+        v.getDefiningOp(), kShare,
+        {{"blocks", each * machine.workers},
+         {"each", each},
+         {"lanes", chooseLanes(Expr(*getLength(v)), machine.getLanes(bits))}});
+  }
+  size_t product = 0;
+  for (auto [op, width] : llvm::zip_equal(reductions, lanes)) {
+    if (llvm::is_contained(shared.reductions, op)) {
+      std::optional<int64_t> vectors =
+          ReductionOpInterface(op).getReducedExtent().asConstant();
+      if (vectors)
+        vectors = llvm::divideCeil(*vectors, width);
+      c.addForm(
+          op, "element",
+          {{"lanes", width}, {"unroll", chooseRounds(vectors, c.threads, 8)}});
+      continue;
+    }
+    c.addForm(
+        op, kTogether,
+        {{"lanes", width}, {"sums", 1}, {"unroll", shape->unrolls[product++]}});
+  }
+  why.push_back({"shared", int64_t(shared.values.size())});
+  why.push_back({"columns together", shape->columns});
+  return {c.build()};
 }
 
 /// Blocks take the elements, or warps short ones, each block first what all of
@@ -257,6 +332,10 @@ proposeShared(KernelAnalysis &a, const Domain &domain, const SharedRows &shared,
         vectors.back().value_or(0) < int64_t(c.threads) * kVectorsEach)
       c.team = machine.warpThreads;
   }
+  if (auto cases = proposeSharedTogether(a, domain, shared, reductions, lanes,
+                                         machine, why);
+      !cases.empty())
+    return cases;
   for (auto [i, op] : llvm::enumerate(reductions)) {
     bool isShared = llvm::is_contained(shared.reductions, op);
     c.addForm(
@@ -267,124 +346,6 @@ proposeShared(KernelAnalysis &a, const Domain &domain, const SharedRows &shared,
   }
   why.push_back({"shared", int64_t(shared.values.size())});
   return {c.build()};
-}
-
-//===----------------------------------------------------------------------===//
-// Elements together
-//===----------------------------------------------------------------------===//
-
-/// Rows up to which a warp multiplies what it reads with all of them as fast as
-/// it reads; columns that it takes at once, so that it reads the rows less
-/// often; and vectors that it has on their way.
-static constexpr int64_t kMostRowsTogether = 8, kColumnsTogether = 4,
-                         kVectorsTogether = 16;
-/// Warps that keep a multiprocessor reading.
-static constexpr int64_t kWarpsTogether = 4;
-/// Threads of a block, and registers of a thread beside vectors and sums.
-static constexpr unsigned kTogetherThreads = 128, kOtherRegisters = 24;
-
-/// What elements along an axis read of the same: bytes of the operands of all
-/// products that do not depend on it.
-static double countSharedAlong(KernelAnalysis &a, const KernelSizes &sizes,
-                               ArrayRef<ReductionOpInterface> products,
-                               const Index &index, unsigned dim) {
-  double bytes = 0;
-  for (ReductionOpInterface op : products) {
-    auto product = cast<ProductOpInterface>(op.getOperation());
-    Index inner = index;
-    inner.push_back(Expr::dim(a.addDim(op.getReducedExtent())));
-    for (auto [v, map] : {std::pair(product.getLhs(), product.getLhsMap()),
-                          std::pair(product.getRhs(), product.getRhsMap())})
-      if (!a.variesOver(v, a.mapIndex(map, inner), dim))
-        bytes += sizes.countBytes(v);
-  }
-  return bytes;
-}
-
-/// Products of few rows: a warp takes all rows of some columns, and reads what
-/// they are multiplied with once. On an H200 four rows by 4096 x 28672 in bf16
-/// took 3.8 times as long as one where each element read for itself.
-static std::optional<CaseBuilder>
-proposeTogether(KernelAnalysis &a, const Domain &domain,
-                ArrayRef<ReductionOpInterface> products,
-                ArrayRef<AlongReduced> along, const MachineModel &machine,
-                SmallVectorImpl<Reporter::Arg> &why) {
-  SmallVector<ReductionOpInterface> first = getFirstReductions(a.kernel);
-  if (products.empty() || first.size() != products.size() ||
-      domain.dims.size() < 2 ||
-      !llvm::all_of(products, [](ReductionOpInterface op) {
-        return isa<ProductOpInterface>(op.getOperation());
-      }))
-    return std::nullopt;
-  // Rows share most, columns share the rows.
-  KernelSizes sizes(a);
-  std::optional<size_t> rows, columns;
-  double most = 0;
-  for (auto [i, dim] : llvm::enumerate(domain.dims)) {
-    double shared = countSharedAlong(a, sizes, products, domain.index, dim);
-    if (shared == 0)
-      continue;
-    if (!rows || shared > most) {
-      columns = std::exchange(rows, i);
-      most = shared;
-    } else {
-      columns = i;
-    }
-  }
-  if (!columns)
-    return std::nullopt;
-  Assumptions symbols(a.getRanges());
-  std::optional<int64_t> upper = symbols.upperBound(domain.extents[*rows]);
-  if (!upper || *upper < 2 || *upper > kMostRowsTogether)
-    return std::nullopt;
-  int64_t count = *upper, taken = kColumnsTogether;
-  CaseBuilder c(a.kernel.getContext(), machine);
-  c.threads = kTogetherThreads;
-  c.team = machine.warpThreads;
-  // Where columns are few, a block takes some together, then fewer of them.
-  double columnsEach = 1;
-  for (auto [i, extent] : llvm::enumerate(domain.extents))
-    if (i != *rows)
-      columnsEach *= sizes.valueOf(extent);
-  columnsEach /= machine.workers;
-  if (columnsEach < double(taken) * kWarpsTogether &&
-      llvm::all_of(
-          llvm::seq(products.size()),
-          [&](size_t i) {
-            ReductionOpInterface op = products[i];
-            return sizes.valueOf(op.getReducedExtent()) >=
-                   double(along[i].lanes) * c.threads;
-          }))
-    c.team = c.threads;
-  double least = c.team > machine.warpThreads ? 1 : kWarpsTogether;
-  while (taken > 1 && columnsEach < double(taken) * least)
-    taken /= 2;
-  if (columnsEach < least)
-    return std::nullopt;
-  int64_t loads = int64_t(products.size()) * (count + taken);
-  for (auto [i, group] : llvm::enumerate(domain.groups))
-    c.grid.push_back(c.axis(group, i == *rows      ? count
-                                   : i == *columns ? taken
-                                                   : 1));
-  for (auto [i, product] : llvm::enumerate(products)) {
-    ReductionOpInterface op = product;
-    std::optional<int64_t> vectors = op.getReducedExtent().asConstant();
-    if (vectors)
-      vectors = llvm::divideCeil(*vectors, along[i].lanes);
-    int64_t rounds = std::max<int64_t>(1, kVectorsTogether / loads);
-    int64_t unroll = chooseRounds(vectors, c.team, rounds);
-    int64_t registers = 4 * loads * unroll +
-                        int64_t(products.size()) * count * taken +
-                        kOtherRegisters;
-    int64_t blocks = machine.blockRegisters / (registers * c.threads);
-    c.addForm(op, kTogether,
-              {{"blocks", std::max<int64_t>(1, blocks)},
-               {"lanes", along[i].lanes},
-               {"sums", 1},
-               {"unroll", unroll}});
-  }
-  why.push_back({"rows together", count});
-  return c;
 }
 
 //===----------------------------------------------------------------------===//
@@ -597,46 +558,6 @@ static bool isTogether(LoopFormAttr form) {
 
 bool llir::areTogether(LoopCaseAttr loopCase) {
   return llvm::any_of(loopCase.getForms(), isTogether);
-}
-
-/// What one walk computes is known without others, and how many elements.
-static LogicalResult
-verifyTogether(KernelOp kernel, LoopCaseAttr loopCase,
-               function_ref<InFlightDiagnostic()> emitError) {
-  int64_t elements = 1;
-  for (LoopAxisAttr axis : loopCase.getGrid()) {
-    int64_t block = axis.getBlock();
-    if (axis.getLanes() > 1 || block < 1 || block > kMostTogether / elements)
-      return emitError() << "takes elements of a unit together, which are at "
-                            "most "
-                         << kMostTogether << ", in blocks without lanes";
-    elements *= block;
-  }
-  // What is shared is known before.
-  llvm::SetVector<Operation *> shared;
-  for (Operation *op : getSharedOps(kernel, loopCase))
-    findBefore(op->getResult(0), shared);
-  for (auto [position, op] : llvm::enumerate(kernel.getOps())) {
-    if (!hasLoops(&op) || shared.contains(&op))
-      continue;
-    if (!isTogether(loopCase.getForm(position)))
-      return emitError() << "gives op" << position << ", " << describe(&op)
-                         << ", a loop of its own beside others that run "
-                            "together";
-    llvm::SetVector<Operation *> before;
-    before.insert(&op);
-    for (size_t i = 0; i < before.size(); ++i)
-      for (Value operand : before[i]->getOperands())
-        if (Operation *def = operand.getDefiningOp();
-            def && !shared.contains(def)) {
-          if (hasLoops(def))
-            return emitError() << "takes elements of op" << position << ", "
-                               << describe(&op) << ", together, which needs op"
-                               << getPosition(def) << ", " << describe(def);
-          before.insert(def);
-        }
-  }
-  return success();
 }
 
 static LogicalResult verify(KernelOp kernel,

@@ -1,0 +1,194 @@
+//===- Together.cpp - Products whose elements one walk computes -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Few rows are multiplied with what is read once, and a row is read once for
+// several columns.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Together.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+/// Rows up to which a warp multiplies what it reads with all of them as fast as
+/// it reads; columns that it takes at once, so that it reads the rows less
+/// often; and vectors that it has on their way.
+static constexpr int64_t kMostRowsTogether = 8, kColumnsTogether = 4,
+                         kVectorsTogether = 20;
+/// Warps that keep a multiprocessor reading.
+static constexpr int64_t kWarpsTogether = 4;
+/// Registers of a thread beside vectors and sums.
+static constexpr int64_t kOtherRegisters = 24;
+
+/// What elements along an axis read of the same: bytes of the operands of all
+/// products that do not depend on it.
+static double countSharedAlong(KernelAnalysis &a, const KernelSizes &sizes,
+                               ArrayRef<ReductionOpInterface> products,
+                               const Index &index, unsigned dim) {
+  double bytes = 0;
+  for (ReductionOpInterface op : products) {
+    auto product = cast<ProductOpInterface>(op.getOperation());
+    Index inner = index;
+    inner.push_back(Expr::dim(a.addDim(op.getReducedExtent())));
+    for (auto [v, map] : {std::pair(product.getLhs(), product.getLhsMap()),
+                          std::pair(product.getRhs(), product.getRhsMap())})
+      if (!a.variesOver(v, a.mapIndex(map, inner), dim))
+        bytes += sizes.countBytes(v);
+  }
+  return bytes;
+}
+
+/// Steps of a team over `vectors` vectors whose loads go out together, up to
+/// `most`: so many that memory is waited for least often. What is left of them
+/// are steps one by one.
+static int64_t chooseSteps(std::optional<int64_t> vectors, unsigned team,
+                           int64_t most) {
+  if (!vectors)
+    return std::min<int64_t>(most, 2);
+  int64_t steps = llvm::divideCeil(*vectors, team), best = 1, least = steps;
+  for (int64_t n = 2; n <= most; ++n) {
+    int64_t whole = *vectors / (team * n);
+    if (int64_t waits = steps - whole * (n - 1); waits < least)
+      best = n, least = waits;
+  }
+  return best;
+}
+
+std::optional<TogetherShape>
+llir::chooseTogether(KernelAnalysis &a, const Domain &domain,
+                     ArrayRef<ReductionOpInterface> products,
+                     ArrayRef<AlongReduced> along,
+                     const MachineModel &machine) {
+  if (products.empty() || domain.dims.empty() ||
+      !llvm::all_of(products, [](ReductionOpInterface op) {
+        return isa<ProductOpInterface>(op.getOperation());
+      }))
+    return std::nullopt;
+  // Rows share most, columns share the rows.
+  TogetherShape shape;
+  KernelSizes sizes(a);
+  std::optional<size_t> columns;
+  double most = 0;
+  for (auto [i, dim] : llvm::enumerate(domain.dims)) {
+    double shared = countSharedAlong(a, sizes, products, domain.index, dim);
+    if (shared == 0)
+      continue;
+    if (!shape.rowsAxis || shared > most) {
+      columns = std::exchange(shape.rowsAxis, i);
+      most = shared;
+    } else {
+      columns = i;
+    }
+  }
+  if (!columns)
+    columns = std::exchange(shape.rowsAxis, std::nullopt);
+  if (!columns)
+    return std::nullopt;
+  shape.columnsAxis = *columns;
+  if (shape.rowsAxis) {
+    Assumptions symbols(a.getRanges());
+    std::optional<int64_t> upper =
+        symbols.upperBound(domain.extents[*shape.rowsAxis]);
+    if (!upper || *upper < 2 || *upper > kMostRowsTogether)
+      return std::nullopt;
+    shape.rows = *upper;
+  }
+  auto count = int64_t(products.size());
+  shape.columns = std::max<int64_t>(1, kColumnsTogether / count);
+  shape.team = machine.warpThreads;
+  // Where columns are few, a block takes some together, then fewer of them.
+  double columnsEach = 1;
+  for (auto [i, extent] : llvm::enumerate(domain.extents))
+    if (i != shape.rowsAxis)
+      columnsEach *= sizes.valueOf(extent);
+  columnsEach /= machine.workers;
+  auto fillTeams = [&](unsigned team) {
+    for (auto [op, read] : llvm::zip_equal(products, along))
+      if (sizes.valueOf(ReductionOpInterface(op).getReducedExtent()) <
+          double(read.lanes) * team)
+        return false;
+    return true;
+  };
+  if (columnsEach < double(shape.columns) * kWarpsTogether &&
+      fillTeams(kTogetherThreads))
+    shape.team = kTogetherThreads;
+  double least = shape.team > machine.warpThreads ? 1 : kWarpsTogether;
+  while (shape.columns > 1 && columnsEach < double(shape.columns) * least)
+    shape.columns /= 2;
+  if (columnsEach < least || (!shape.rowsAxis && !fillTeams(shape.team)))
+    return std::nullopt;
+  int64_t loads = shape.rows + count * shape.columns;
+  for (auto [op, read] : llvm::zip_equal(products, along)) {
+    std::optional<int64_t> k =
+        ReductionOpInterface(op).getReducedExtent().asConstant();
+    shape.unrolls.push_back(
+        chooseSteps(k ? llvm::divideCeil(*k, read.lanes) : k, shape.team,
+                    std::max<int64_t>(1, kVectorsTogether / loads)));
+  }
+  shape.registers = 4 * loads * *llvm::max_element(shape.unrolls) +
+                    count * shape.rows * shape.columns + kOtherRegisters;
+  return shape;
+}
+
+int64_t llir::chooseResidents(double units, int64_t teams, int64_t most,
+                              const MachineModel &machine) {
+  int64_t best = 1;
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t each = most; each >= 1; --each) {
+    double atOnce = double(machine.workers) * double(each * teams);
+    double longest = std::ceil(units / atOnce) * double(each * teams);
+    // More of them wait for memory at a time.
+    if (longest < least)
+      best = each, least = longest;
+  }
+  return best;
+}
+
+void llir::findBefore(Value v, llvm::SetVector<Operation *> &before) {
+  SmallVector<Value> work{v};
+  while (!work.empty())
+    if (Operation *op = work.pop_back_val().getDefiningOp();
+        op && before.insert(op))
+      llvm::append_range(work, op->getOperands());
+}
+
+LogicalResult
+llir::verifyTogether(KernelOp kernel, LoopCaseAttr loopCase,
+                     function_ref<InFlightDiagnostic()> emitError) {
+  int64_t elements = 1;
+  for (LoopAxisAttr axis : loopCase.getGrid()) {
+    int64_t block = axis.getBlock();
+    if (axis.getLanes() > 1 || block < 1 || block > kMostTogether / elements)
+      return emitError() << "takes elements of a unit together, which are at "
+                            "most "
+                         << kMostTogether << ", in blocks without lanes";
+    elements *= block;
+  }
+  // What is shared is known before.
+  llvm::SetVector<Operation *> shared;
+  for (Operation *op : getSharedOps(kernel, loopCase))
+    findBefore(op->getResult(0), shared);
+  for (auto [position, op] : llvm::enumerate(kernel.getOps())) {
+    if (!hasLoops(&op) || shared.contains(&op))
+      continue;
+    if (loopCase.getForm(position).getForm().getValue() != kTogether)
+      return emitError() << "gives op" << position << ", " << describe(&op)
+                         << ", a loop of its own beside others that run "
+                            "together";
+    llvm::SetVector<Operation *> before;
+    before.insert(&op);
+    for (size_t i = 0; i < before.size(); ++i)
+      for (Value operand : before[i]->getOperands())
+        if (Operation *def = operand.getDefiningOp();
+            def && !shared.contains(def)) {
+          if (hasLoops(def))
+            return emitError() << "takes elements of op" << position << ", "
+                               << describe(&op) << ", together, which needs op"
+                               << getPosition(def) << ", " << describe(def);
+          before.insert(def);
+        }
+  }
+  return success();
+}
