@@ -3,7 +3,9 @@
 // RUN: FileCheck %s --input-file=%t.mlir
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %t.mlir -o %t.ptx
 // RUN: FileCheck %s --check-prefix=PTX --input-file=%t.ptx
-// RUN: %if ptxas %{ ptxas -arch=sm_90a %t.ptx -o %t.cubin %}
+// RUN: %if ptxas %{ ptxas -v -arch=sm_90a %t.ptx -o %t.cubin 2>&1 | FileCheck %s --check-prefix=PTXAS --implicit-check-not=C75 %}
+// Products are not made to wait for each other (C75..).
+// PTXAS-COUNT-2: Used {{[0-9]+}} registers
 // No other architecture has the instruction.
 // RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90 from=saturated until=scheduled" | FileCheck %s --check-prefix=OTHER
 
