@@ -322,13 +322,19 @@ static void take(llir::ScanKind kind, bool isFloat, bool isHalf,
 template <typename OpTy>
 LogicalResult Evaluator::scan(OpTy op) {
   FailureOr<Tensor> data = getTensor(op, 0);
-  FailureOr<Tensor> result = allocate(op, op.getResult());
-  if (failed(data) || failed(result))
+  if (failed(data))
     return failure();
-  const DType from = data->getDType(), to = result->getDType();
   ArrayRef<int64_t> shape = data->getShape();
-  if (op.getAxis() >= shape.size() || result->getShape() != shape)
-    return op.emitError() << "expected a result of the operand's shape";
+  SmallVector<Tensor> results;
+  for (Value v : op->getResults()) {
+    FailureOr<Tensor> result = allocate(op, v);
+    if (failed(result))
+      return failure();
+    if (op.getAxis() >= shape.size() || result->getShape() != shape)
+      return op.emitError() << "expected a result of the operand's shape";
+    results.push_back(*result);
+  }
+  const DType from = data->getDType(), to = results[0].getDType();
   const bool isFloat = isFloatDType(from),
              isHalf = (from == DType::F16 || from == DType::BF16) &&
                       to != DType::F64;
@@ -339,14 +345,17 @@ LogicalResult Evaluator::scan(OpTy op) {
     inner *= extent;
   const int64_t n = shape[op.getAxis()], all = data->getNumElements();
   auto store = [&](const Carried &value, int64_t at) {
-    char *target =
-        result->mutableData() + static_cast<size_t>(at) * dtypeSize(to);
-    if (op.getPositions())
-      storeInt(to, value.place, target);
-    else if (isFloat)
-      storeFloat(to, value.number, target);
-    else
-      storeInt(to, value.integer, target);
+    for (auto [i, result] : llvm::enumerate(results)) {
+      const DType t = result.getDType();
+      char *target =
+          result.mutableData() + static_cast<size_t>(at) * dtypeSize(t);
+      if (op.getPositions() && i == 0)
+        storeInt(t, value.place, target);
+      else if (isFloat)
+        storeFloat(t, value.number, target);
+      else
+        storeInt(t, value.integer, target);
+    }
   };
   for (int64_t row = 0; n && row < all / n; ++row) {
     const int64_t base = row / inner * n * inner + row % inner;
@@ -366,7 +375,8 @@ LogicalResult Evaluator::scan(OpTy op) {
         store(carried, at);
     }
   }
-  define(op.getResult(), *result);
+  for (auto [v, result] : llvm::zip_equal(op->getResults(), results))
+    define(v, result);
   return success();
 }
 

@@ -17,8 +17,8 @@ public:
   State getElement(Value x, Value) const override {
     return {cast(x, from, carried)};
   }
-  Value getResult(ArrayRef<Value> state) const override {
-    return cast(state[0], carried, to);
+  State getResults(ArrayRef<Value> state) const override {
+    return {cast(state[0], carried, to)};
   }
 
 protected:
@@ -128,8 +128,10 @@ public:
                              select(isBeyond, y[1], x[1])));
     return state;
   }
-  Value getResult(ArrayRef<Value> state) const override {
-    return positions ? state[1] : cast(state[0], carried, to);
+  State getResults(ArrayRef<Value> state) const override {
+    // An extremum has the type of its elements.
+    Value extremum = cast(state[0], carried, from);
+    return positions ? State{state[1], extremum} : State{extremum};
   }
 
 private:
@@ -159,9 +161,9 @@ public:
     };
     return {most, arith::AddFOp::create(b, scale(x), scale(y))};
   }
-  Value getResult(ArrayRef<Value> state) const override {
+  State getResults(ArrayRef<Value> state) const override {
     Value log = emitFn(b, llir::Fn::Log, state[1], carried);
-    return cast(arith::AddFOp::create(b, state[0], log), carried, to);
+    return {cast(arith::AddFOp::create(b, state[0], log), carried, to)};
   }
 };
 } // namespace

@@ -22,8 +22,8 @@ public:
   /// Of both; those of `a` come before those of `b`.
   virtual State merge(llvm::ArrayRef<mlir::Value> a,
                       llvm::ArrayRef<mlir::Value> b) const = 0;
-  /// The element of the result.
-  virtual mlir::Value getResult(llvm::ArrayRef<mlir::Value> state) const = 0;
+  /// The element of each result that there may be.
+  virtual State getResults(llvm::ArrayRef<mlir::Value> state) const = 0;
 };
 
 /// For a scan from elements of the type `from` to those of `to`.

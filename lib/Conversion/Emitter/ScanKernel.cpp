@@ -118,7 +118,9 @@ private:
   }
   void write(Value at, const ScanCode::State &state) {
     setPlace(at);
-    e.store(0, getIndex(Expr::dim(dims[axis])), code->getResult(state));
+    ScanCode::State elements = code->getResults(state);
+    for (unsigned i = 0; i < e.kernel.getNumResults(); ++i)
+      e.store(i, getIndex(Expr::dim(dims[axis])), elements[i]);
   }
   Emitter::TeamScan scanTeam(const ScanCode::State &own) {
     return e.scanTeam(own, code->getIdentity(),
@@ -207,7 +209,7 @@ struct ScanRowsEmission
     auto scan = cast<llir::ScanRowsOp>(op);
     std::unique_ptr<ScanCode> code =
         makeScanCode(e.b, scan.getKind(), getElementType(scan.getOperand()),
-                     getElementType(scan.getResult()), scan.getPositions());
+                     getElementType(scan.getScanned()[0]), scan.getPositions());
     ScanCode::State before = code->getIdentity();
     ScanKernel kernel(e, scan.getOperand(), scan.getAxis(),
                       scan.getPartExtent(), scan.getReverse(), std::move(code));

@@ -322,16 +322,21 @@ private:
                       compare(e, arith::CmpIPredicate::ugt, x[1], y[1]));
     return arith::OrIOp::create(e.b, after, same);
   }
+  /// What they are aligned to as well.
+  static unsigned getBytes(Type type) {
+    return type.getIntOrFloatBitWidth() / 8;
+  }
   SmallVector<Value> read(Value at) {
     SmallVector<Value> parts;
     for (auto [base, type] : llvm::zip_equal(memory, getParts()))
-      parts.push_back(
-          LLVM::LoadOp::create(e.b, type, e.address(base, at, type)));
+      parts.push_back(LLVM::LoadOp::create(e.b, type, e.address(base, at, type),
+                                           getBytes(type)));
     return parts;
   }
   void store(Value at, ArrayRef<Value> parts) {
     for (auto [base, v] : llvm::zip_equal(memory, parts))
-      LLVM::StoreOp::create(e.b, v, e.address(base, at, v.getType()));
+      LLVM::StoreOp::create(e.b, v, e.address(base, at, v.getType()),
+                            getBytes(v.getType()));
   }
 
   void write(Taken &taken, Value number, Value begin, Value length) {

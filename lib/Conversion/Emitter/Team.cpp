@@ -385,13 +385,17 @@ Emitter::TeamScan Emitter::scanTeam(SmallVector<Value> state,
   SmallVector<Value> memory;
   for (Value v : state)
     memory.push_back(makeShared(v.getType(), warps));
+  auto getBytes = [](Value v) {
+    return v.getType().getIntOrFloatBitWidth() / 8;
+  };
   // All have read what an earlier scan left there.
   NVVM::Barrier0Op::create(b);
   Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, inLane,
                                        constant(team.warp - 1));
   ifThen(isLast, [&] {
     for (auto [v, base] : llvm::zip_equal(state, memory))
-      LLVM::StoreOp::create(b, v, address(base, warp, v.getType()));
+      LLVM::StoreOp::create(b, v, address(base, warp, v.getType()),
+                            getBytes(v));
   });
   NVVM::Barrier0Op::create(b);
   SmallVector<Value> all(identity), ofWarps(identity);
@@ -399,7 +403,8 @@ Emitter::TeamScan Emitter::scanTeam(SmallVector<Value> state,
     SmallVector<Value> next;
     for (auto [v, base] : llvm::zip_equal(state, memory))
       next.push_back(LLVM::LoadOp::create(
-          b, v.getType(), address(base, constant(w), v.getType())));
+          b, v.getType(), address(base, constant(w), v.getType()),
+          getBytes(v)));
     Value isBefore =
         arith::CmpIOp::create(b, arith::CmpIPredicate::ult, constant(w), warp);
     all = w == 0 ? next : merge(all, next);

@@ -25,6 +25,22 @@ func.func @one_state(%x: tensor<40xf32>, %s: tensor<5xf32>) -> tensor<40xf32> {
 
 // -----
 
+func.func @two_results(%x: tensor<40xf32>) -> (tensor<40xf32>, tensor<40xf32>) {
+  // expected-error @+1 {{has 2 results, expected one, or places and extrema}}
+  %0:2 = llir.scan_rows %x {axis = 0 : i64, kind = #llir.scan_kind<sum>, part = #hlir.map<() -> (40)>} : (tensor<40xf32>) -> (tensor<40xf32>, tensor<40xf32>)
+  return %0#0, %0#1 : tensor<40xf32>, tensor<40xf32>
+}
+
+// -----
+
+func.func @extrema(%x: tensor<40xf32>) -> (tensor<40xi64>, tensor<40xf64>) {
+  // expected-error @+1 {{has extrema of 'f32', found 'f64'}}
+  %0:2 = llir.scan_rows %x {axis = 0 : i64, kind = #llir.scan_kind<max>, part = #hlir.map<() -> (40)>, positions = true} : (tensor<40xf32>) -> (tensor<40xi64>, tensor<40xf64>)
+  return %0#0, %0#1 : tensor<40xi64>, tensor<40xf64>
+}
+
+// -----
+
 func.func @narrow_state(%x: tensor<40xbf16>) -> tensor<5xbf16> {
   // expected-error @+1 {{carries 'f32', found a state of 'bf16'}}
   %0 = llir.scan_parts %x {axis = 0 : i64, kind = #llir.scan_kind<sum>, part = #hlir.map<() -> (8)>} : tensor<40xbf16> -> tensor<5xbf16>

@@ -43,6 +43,18 @@ func.func @any(%x: tensor<2x?xf16, #hlir.dims<n>>) -> tensor<2x?xf16, #hlir.dims
   return %0 : tensor<2x?xf16, #hlir.dims<n>>
 }
 
+// Extrema and their places by one walk.
+// CHECK-LABEL: @both
+// CHECK-COUNT-1: llir.scan_parts
+// CHECK: %[[BOTH:.*]]:2 = llir.kernel(%arg0, {{.*}}) : ({{.*}}) -> (tensor<40000xi64>, tensor<40000xf16>)
+// CHECK: llir.scan_rows {{.*}} positions = true} : (tensor<40000xf16>, tensor<40xf32>, tensor<40xi64>) -> (tensor<40000xi64>, tensor<40000xf16>)
+// CHECK: return %[[BOTH]]#1, %[[BOTH]]#0
+func.func @both(%x: tensor<40000xf16>) -> (tensor<40000xf16>, tensor<40000xi64>) {
+  %0 = llir.scan %x {axis = 0 : i64, kind = #llir.scan_kind<min>} : tensor<40000xf16> -> tensor<40000xf16>
+  %1 = llir.scan %x {axis = 0 : i64, kind = #llir.scan_kind<min>, positions = true} : tensor<40000xf16> -> tensor<40000xi64>
+  return %0, %1 : tensor<40000xf16>, tensor<40000xi64>
+}
+
 // Floats are multiplied in order: no parts.
 // CHECK-LABEL: @in_order
 // CHECK-NOT: scan_parts

@@ -53,6 +53,7 @@ CASES = [
     ("max", "i64", "i64", (6, 400), 1, 0, 0, 0, 1),
     ("min", "i64", "i64", (6, 400), 1, 100, 0, 1, 0),
     ("min", "f64", "i64", (40, 90), 0, 16, 0, 0, 1),
+    ("max", "bf16", "i64", (3, 5000), 1, 1024, 0, 0, 1),
     ("log_sum_exp", "f32", "f32", (4, 2500), 1, 1024, 0, 0, 0),
     ("log_sum_exp", "f64", "f64", (4, 300), 1, 0, 1, 1, 0),
     ("log_sum_exp", "f16", "f32", (70, 4, 2), 0, 8, 0, 1, 0),
@@ -77,7 +78,8 @@ def kernel(name, op, operands, types, attributes, results):
     args = [f"%a{i}" for i in range(len(types))]
     signature = ", ".join(results)
     joined = ", ".join(types)
-    form = f"{joined} -> {signature}" if op == "scan_parts" else f"({joined}) -> {signature}"
+    to = f"({signature})" if len(results) > 1 else signature
+    form = f"{joined} -> {signature}" if op == "scan_parts" else f"({joined}) -> {to}"
     values = ", ".join(f"%r#{i}" for i in range(len(results))) if len(results) > 1 else "%r"
     count = f":{len(results)}" if len(results) > 1 else ""
     return f"""  {name}{count} = llir.kernel({', '.join(operands)}) : ({joined}) -> ({signature}) {{
@@ -103,10 +105,11 @@ for i, (kind, dtype, result, shape, axis, part, reverse, exclusive, positions) i
         body += kernel(f"%s{i}", "scan_parts", [f"%x{i}"], [x], common, kept)
         operands += [f"%s{i}#{k}" for k in range(len(kept))] if len(kept) > 1 else [f"%s{i}"]
         operand_types += kept
-    body += kernel(f"%y{i}", "scan_rows", operands, operand_types, common + flags(exclusive=exclusive), [to])
+    results = [to, x] if positions else [to]
+    body += kernel(f"%y{i}", "scan_rows", operands, operand_types, common + flags(exclusive=exclusive), results)
     arguments.append(f"%x{i}: {x}")
-    returned.append(f"%y{i}")
-    types.append(to)
+    returned += [f"%y{i}#{k}" for k in range(2)] if positions else [f"%y{i}"]
+    types += results
 with open(f"{out}/m.mlir", "w") as f:
     f.write(f"func.func @main({', '.join(arguments)}) -> ({', '.join(types)}) {{\n{body}")
     f.write(f"  return {', '.join(returned)} : {', '.join(types)}\n}}\n")

@@ -185,10 +185,19 @@ std::string ScanPartsOp::checkTeam(unsigned threads, unsigned team) {
 LogicalResult ScanRowsOp::verify() {
   if (failed(verifyPart(*this, getOperand(), getAxis(), getPart())))
     return failure();
-  Type from = elementOf(getOperand()), to = elementOf(getResult());
+  if (getScanned().empty() || getScanned().size() > (getPositions() ? 2 : 1))
+    return emitOpError() << "has " << getScanned().size() << " results, "
+                         << "expected one, or places and extrema";
+  Type from = elementOf(getOperand()), to = elementOf(getScanned()[0]);
   Scanned of(getOperand(), getAxis(), getPartExtent());
-  if (!hlir::mayBeEqual(*this, of.extents, hlir::getExtents(getResult())))
-    return emitOpError() << "expects a result of the operand's shape";
+  for (Value result : getScanned())
+    if (!hlir::mayBeEqual(*this, of.extents, hlir::getExtents(result)))
+      return emitOpError() << "expects a result of the operand's shape";
+  if (getPositions() && !to.isInteger(64))
+    return emitOpError() << "has places of i64, found " << to;
+  if (getScanned().size() == 2 && elementOf(getScanned()[1]) != from)
+    return emitOpError() << "has extrema of " << from << ", found "
+                         << elementOf(getScanned()[1]);
   SmallVector<Type> types = getScanStates(getKind(), from, to, getPositions());
   if (getStates().empty()) {
     if (hlir::getAssumptions(*this).provablyLess(of.part, of.length))
@@ -215,7 +224,10 @@ std::optional<Cost> ScanRowsOp::getCostOf(TypeRange operands, TypeRange results,
   Expr bytes = 0;
   for (Type operand : operands)
     bytes = bytes + countBytes(operand);
-  return Cost{bytes, countBytes(results[0]), countElements(results[0]), 1};
+  Expr written = 0;
+  for (Type result : results)
+    written = written + countBytes(result);
+  return Cost{bytes, written, countElements(results[0]), 1};
 }
 
 int64_t ScanRowsOp::getCodeSize() { return getStep(getKind()); }
@@ -268,6 +280,26 @@ static std::optional<Expr> choosePart(ScanOp op, const Scanned &of,
       Expr(least) * Expr::max(1, Expr::ceilDiv(of.length, least * kMostParts)));
 }
 
+/// The scan that gives the places of what `op` gives, or the other way round;
+/// null where there is none.
+static ScanOp findOther(ScanOp op) {
+  auto isPlain = [](ScanOp scan) {
+    return (scan.getKind() == ScanKind::Max ||
+            scan.getKind() == ScanKind::Min) &&
+           !scan.getReverse() && !scan.getExclusive();
+  };
+  if (!isPlain(op))
+    return {};
+  for (Operation *user : op.getOperand().getUsers()) {
+    auto other = dyn_cast<ScanOp>(user);
+    if (other && other->getBlock() == op->getBlock() && isPlain(other) &&
+        other.getKind() == op.getKind() && other.getAxis() == op.getAxis() &&
+        other.getPositions() != op.getPositions() && !other->use_empty())
+      return other;
+  }
+  return {};
+}
+
 SmallVector<Value> ScanOp::expand(ImplicitLocOpBuilder &b,
                                   const Assumptions &symbols,
                                   const MachineModel &machine) {
@@ -278,7 +310,10 @@ SmallVector<Value> ScanOp::expand(ImplicitLocOpBuilder &b,
   attributes.set("kind", getKindAttr());
   attributes.set("axis", getAxisAttr());
   attributes.set("reverse", getReverseAttr());
-  attributes.set("positions", getPositionsAttr());
+  // One walk gives both.
+  ScanOp other = findOther(*this);
+  const bool positions = getPositions() || other;
+  attributes.set("positions", b.getBoolAttr(positions));
   attributes.set("part",
                  hlir::MapAttr::get(getContext(), 0,
                                     part.value_or(Expr::max(1, of.length))));
@@ -289,13 +324,21 @@ SmallVector<Value> ScanOp::expand(ImplicitLocOpBuilder &b,
     extents[getAxis()] = symbols.simplify(of.countParts());
     SmallVector<Type> types;
     for (Type type : getScanStates(getKind(), elementOf(getOperand()),
-                                   elementOf(getResult()), getPositions()))
+                                   elementOf(getResult()), positions))
       types.push_back(hlir::getTensorType(extents, type));
     auto states = makeWholeKernel<ScanPartsOp>(b, types, operands, attributes);
     operands.append(states.getResults().begin(), states.getResults().end());
   }
   attributes.set("exclusive", getExclusiveAttr());
-  return {makeWholeKernel<ScanRowsOp>(b, getResult().getType(), operands,
-                                      attributes)
-              .getResults()[0]};
+  SmallVector<Type> results = {getResult().getType()};
+  if (other)
+    results.insert(getPositions() ? results.end() : results.begin(),
+                   other.getResult().getType());
+  auto kernel = makeWholeKernel<ScanRowsOp>(b, results, operands, attributes);
+  if (!other)
+    return {kernel.getResults()[0]};
+  // Places come first.
+  const unsigned own = getPositions() ? 0 : 1;
+  other.getResult().replaceAllUsesWith(kernel.getResults()[1 - own]);
+  return {kernel.getResults()[own]};
 }

@@ -39,6 +39,11 @@ void ExpandOrders::runOnOperation() {
     auto expanded = dyn_cast<ExpandOpInterface>(op);
     if (!expanded)
       continue;
+    // What came with another one.
+    if (op.use_empty()) {
+      op.erase();
+      continue;
+    }
     ImplicitLocOpBuilder b(op.getLoc(), &op);
     SmallVector<Value> values = expanded.expand(b, symbols, machine);
     int64_t kernels = 0;

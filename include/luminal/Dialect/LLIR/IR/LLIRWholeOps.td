@@ -42,7 +42,8 @@ def LLIR_ScanRowsOp : LLIR_WholeOp<"scan_rows"> {
   let summary = "a scan as a kernel";
   let description = [{
     As `llir.scan`. With `states`, those of `llir.scan_parts` of the operand, each part begins with what those before it
-    come to together, so that parts are units of work of their own; without them `part` is the whole dim.
+    come to together, so that parts are units of work of their own; without them `part` is the whole dim. With `positions`
+    a second result may have the extrema themselves, whose places are in the first.
 
     Example:
     ```mlir
@@ -54,8 +55,8 @@ def LLIR_ScanRowsOp : LLIR_WholeOp<"scan_rows"> {
                        I64Attr:$axis, HLIR_MapAttr:$part, DefaultValuedAttr<BoolAttr, "false">:$reverse,
                        DefaultValuedAttr<BoolAttr, "false">:$exclusive,
                        DefaultValuedAttr<BoolAttr, "false">:$positions);
-  let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$operand (`,` $states^)? attr-dict `:` functional-type(operands, $result)";
+  let results = (outs Variadic<AnyRankedTensor>:$scanned);
+  let assemblyFormat = "$operand (`,` $states^)? attr-dict `:` functional-type(operands, $scanned)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::luminal::Expr getPartExtent() { return getPart().getResults()[0]; }
