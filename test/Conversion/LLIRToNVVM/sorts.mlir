@@ -19,9 +19,9 @@
 // PTX-NOT: shared
 // PTX-LABEL: .entry long_1(
 // PTX: st.global.b64
-func.func @long(%x: tensor<40000xf32>) -> tensor<40000xi64> {
-  %0 = llir.argsort %x {descending = true} : tensor<40000xf32> -> tensor<40000xi64>
-  return %0 : tensor<40000xi64>
+func.func @long(%x: tensor<8000xf32>) -> tensor<8000xi64> {
+  %0 = llir.argsort %x {descending = true} : tensor<8000xf32> -> tensor<8000xi64>
+  return %0 : tensor<8000xi64>
 }
 
 // CHECK-LABEL: @short

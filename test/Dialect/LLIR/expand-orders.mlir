@@ -73,16 +73,16 @@ func.func @one_run(%x: tensor<3x100xf64>) -> tensor<3x5xi64> {
   return %0 : tensor<3x5xi64>
 }
 
-// Eight of them, and then what is left.
+// Two and two of them, until there is one.
 // CHECK-LABEL: @whole
-// CHECK: llir.sort_runs %{{.*}} {keep = #hlir.map<() -> (2048)>, run = 2048 : i64} : tensor<20000xbf16> -> tensor<20000xi32>, tensor<20000xi32>
-// CHECK: llir.merge_runs {{.*}} {keep = #hlir.map<() -> (16384)>, run = #hlir.map<() -> (2048)>, ways = 8 : i64} : tensor<20000xi32>, tensor<20000xi32> -> tensor<20000xi32>, tensor<20000xi32>
-// CHECK: llir.merge_runs {{.*}} {keep = #hlir.map<() -> (20000)>, run = #hlir.map<() -> (16384)>, ways = 8 : i64} : tensor<20000xi32>, tensor<20000xi32> -> tensor<20000xi64>
+// CHECK: llir.sort_runs %{{.*}} {keep = #hlir.map<() -> (2048)>, run = 2048 : i64} : tensor<8000xbf16> -> tensor<8000xi32>, tensor<8000xi32>
+// CHECK: llir.merge_runs {{.*}} {keep = #hlir.map<() -> (4096)>, run = #hlir.map<() -> (2048)>, ways = 2 : i64} : tensor<8000xi32>, tensor<8000xi32> -> tensor<8000xi32>, tensor<8000xi32>
+// CHECK: llir.merge_runs {{.*}} {keep = #hlir.map<() -> (8000)>, run = #hlir.map<() -> (4096)>, ways = 2 : i64} : tensor<8000xi32>, tensor<8000xi32> -> tensor<8000xi64>
 // CHECK-NOT: merge_runs
 // REMARK: Function=whole | count=3, op=argsort
-func.func @whole(%x: tensor<20000xbf16>) -> tensor<20000xi64> {
-  %0 = llir.argsort %x : tensor<20000xbf16> -> tensor<20000xi64>
-  return %0 : tensor<20000xi64>
+func.func @whole(%x: tensor<8000xbf16>) -> tensor<8000xi64> {
+  %0 = llir.argsort %x : tensor<8000xbf16> -> tensor<8000xi64>
+  return %0 : tensor<8000xi64>
 }
 
 // Of the first few of a row each run keeps as many. Keys of 64 bits.

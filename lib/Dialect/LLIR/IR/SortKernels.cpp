@@ -215,8 +215,10 @@ std::string MergeRunsOp::checkTeam(unsigned, unsigned team) {
 SmallVector<Value> ArgsortOp::expand(ImplicitLocOpBuilder &b,
                                      const Assumptions &symbols,
                                      const MachineModel &) {
-  // Of whole rows searches are long; of the first of each run few and short.
-  constexpr int64_t kWays = 8, kWaysOfFirst = 32;
+  // Of whole rows searches are long: one for each element in a pass is fastest,
+  // unless most passes have nothing to do. Of the first of each run they are
+  // few and short.
+  constexpr int64_t kWays = 2, kWaysOfAny = 8, kWaysOfFirst = 32;
   // Of the elements of a row, which positions of i32 tell.
   constexpr int64_t kMostElements = int64_t(1) << 32;
   SmallVector<Expr> extents = hlir::getExtents(getOperand());
@@ -260,7 +262,11 @@ SmallVector<Value> ArgsortOp::expand(ImplicitLocOpBuilder &b,
   SmallVector<Type> types;
   take(attributes, covered, types);
   auto kernel = makeWholeKernel<SortRunsOp>(b, types, getOperand(), attributes);
-  const int64_t ways = isWhole ? kWays : kWaysOfFirst;
+  const int64_t ways = !isWhole ? kWaysOfFirst
+                       : symbols.upperBound(n).has_value() &&
+                               symbols.provablyLess(n, kMostElements)
+                           ? kWays
+                           : kWaysOfAny;
   while (!isLast()) {
     // Without one there is nothing to merge.
     Expr run = symbols.simplify(Expr::max(1, kept));
