@@ -457,3 +457,36 @@ SmallVector<StreamSelect> luminal::findStreamSelects(StreamedStages &t,
   }
   return found;
 }
+
+std::optional<int> luminal::getDirection(const Expr &x, unsigned dim) {
+  if (!x.usesDim(dim))
+    return 0;
+  if (x.asDim() == dim)
+    return 1;
+  std::vector<Expr> operands(x.operands());
+  int all = 0;
+  switch (x.kind()) {
+  case Expr::Kind::FloorDiv:
+  case Expr::Kind::Mul: {
+    std::optional<int64_t> by = operands[1].asConstant();
+    if (!by)
+      std::swap(operands[0], operands[1]), by = operands[1].asConstant();
+    if (!by || (x.kind() == Expr::Kind::FloorDiv && *by <= 0))
+      return std::nullopt;
+    std::optional<int> of = getDirection(operands[0], dim);
+    return of ? std::optional(*by < 0 ? -*of : *of) : std::nullopt;
+  }
+  case Expr::Kind::Add:
+  case Expr::Kind::Max:
+  case Expr::Kind::Min:
+    for (const Expr &operand : operands) {
+      std::optional<int> of = getDirection(operand, dim);
+      if (!of || *of * all < 0)
+        return std::nullopt;
+      all = all ? all : *of;
+    }
+    return all;
+  default:
+    return std::nullopt;
+  }
+}

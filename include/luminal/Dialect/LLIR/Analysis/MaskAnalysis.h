@@ -43,6 +43,10 @@ struct StreamSelect {
 llvm::SmallVector<StreamSelect> findStreamSelects(StreamedStages &t,
                                                   const Index &row);
 
+/// How an expression changes with a dim: 1 and -1 where it never falls or never
+/// rises, 0 where it is fixed.
+std::optional<int> getDirection(const Expr &x, unsigned dim);
+
 } // namespace luminal
 
 #endif // LUMINAL_DIALECT_LLIR_ANALYSIS_MASKANALYSIS_H
