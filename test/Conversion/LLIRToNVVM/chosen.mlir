@@ -3,8 +3,20 @@
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %t.mlir | FileCheck %s
 
 // CHECK-LABEL: .entry main(
-// CHECK-COUNT-8: selp.b64
-// CHECK-COUNT-20: ld.global.nc.v4.b32
+// CHECK-COUNT-2: ld.global.nc.v4.b32
+// CHECK: selp.b64
+// CHECK-NEXT: selp.b64
+// CHECK-NEXT: ld.global.nc.v4.b32
+// CHECK: selp.b64
+// CHECK-NEXT: selp.b64
+// CHECK-NEXT: ld.global.nc.v4.b32
+// CHECK: selp.b64
+// CHECK-NEXT: selp.b64
+// CHECK-NEXT: ld.global.nc.v4.b32
+// CHECK: selp.b64
+// CHECK-NEXT: selp.b64
+// CHECK-NEXT: ld.global.nc.v4.b32
+// CHECK-COUNT-4: ld.global.nc.v4.b32
 // CHECK-NOT: ld.global.nc.v4.b32
 // CHECK: st.global.b16
 func.func @main(%x: tensor<1x4096xbf16>, %q: tensor<4096x4096xbf16>, %k: tensor<1024x4096xbf16>, %v: tensor<1024x4096xbf16>)

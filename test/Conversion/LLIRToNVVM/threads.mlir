@@ -67,11 +67,11 @@ func.func @across(%x: tensor<512x65536xf32>) -> tensor<65536xf32> {
   return %1 : tensor<65536xf32>
 }
 
-// A row and a matrix: a warp takes four columns, sixteen bytes a thread, so many that memory has much to do at a time.
+// A row and a matrix: a block takes four columns, sixteen bytes a thread, so many that memory has much to do at a time.
 // CHECK-LABEL: @gemv
-// CHECK: loops<grid(d1:4) threads(128, 32) op0 = together {blocks = 4, lanes = 8, sums = 1, unroll = 4}>
+// CHECK: loops<grid(d1:4) threads(256, 256) op0 = together {blocks = 3, lanes = 8, sums = 1, unroll = 2}>
 // PTX-LABEL: .entry gemv(
-// PTX-COUNT-20: ld.global.nc.v4.b32
+// PTX-COUNT-10: ld.global.nc.v4.b32
 // PTX-NOT: ld.global.nc.v4
 // PTX: shfl.sync.bfly.b32 {{.*}}, 1, 31, -1
 func.func @gemv(%x: tensor<1x4096xbf16>, %w: tensor<14336x4096xbf16>) -> tensor<1x14336xbf16> {
@@ -81,7 +81,7 @@ func.func @gemv(%x: tensor<1x4096xbf16>, %w: tensor<14336x4096xbf16>) -> tensor<
 }
 
 // CHECK-LABEL: @many_products
-// CHECK: loops<grid(d1:4) threads(128, 32) op0 = together {blocks = 4, lanes = 8, sums = 1, unroll = 4}>
+// CHECK: loops<grid(d1:4) threads(256, 256) op0 = together {blocks = 3, lanes = 8, sums = 1, unroll = 2}>
 func.func @many_products(%x: tensor<1x4096xbf16>, %w: tensor<128256x4096xbf16>) -> tensor<1x128256xbf16> {
   %0 = llir.gemm %x, %w k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
       : tensor<1x4096xbf16>, tensor<128256x4096xbf16> -> tensor<1x128256xbf16>
@@ -141,22 +141,22 @@ func.func @beside_odd(%x: tensor<1024x1002xf32>, %y: tensor<1024x1498xf32>) -> t
   return %5 : tensor<1024x2500xf32>
 }
 
-// Four rows, which a warp multiplies with what it reads of four columns: of two steps of k the vectors of the weights
-// and of the rows are on their way before the first is multiplied. Of the sixteen sums of each thread, members of the
+// Four rows, which a warp multiplies with what it reads of two columns: of two steps of k the vectors of the weights
+// and of the rows are on their way before the first is multiplied. Of the eight sums of each thread, members of the
 // warp merge half as many at each distance.
 // CHECK-LABEL: @few_rows
-// CHECK: loops<grid(d0:4, d1:4) threads(128, 32) op0 = together {blocks = 4, lanes = 8, sums = 1, unroll = 2}>
+// CHECK: loops<grid(d0:4, d1:2) threads(128, 32) op0 = together {blocks = 6, lanes = 8, sums = 1, unroll = 2}>
 // PTX-LABEL: .entry few_rows(
 // PTX: .maxntid 128
-// PTX: .minnctapersm 4
-// PTX-COUNT-16: ld.global.nc.v4.b32
+// PTX: .minnctapersm 6
+// PTX-COUNT-12: ld.global.nc.v4.b32
 // PTX-NOT: ld.global
-// PTX-COUNT-256: fma.rn.f32
+// PTX-COUNT-128: fma.rn.f32
 // PTX-NOT: fma.rn.f32
-// PTX-COUNT-16: shfl.sync.bfly.b32
-// PTX-COUNT-16: shfl.sync.idx.b32
+// PTX-COUNT-9: shfl.sync.bfly.b32
+// PTX-COUNT-8: shfl.sync.idx.b32
 // PTX-NOT: shfl.sync
-// PTX-COUNT-16: st.global.b16
+// PTX-COUNT-8: st.global.b16
 func.func @few_rows(%x: tensor<4x4096xbf16>, %w: tensor<4096x4096xbf16>) -> tensor<4x4096xbf16> {
   %0 = llir.gemm %x, %w k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<4x4096xbf16>, tensor<4096x4096xbf16> -> tensor<4x4096xbf16>
   return %0 : tensor<4x4096xbf16>
@@ -175,7 +175,7 @@ func.func @fewer_columns(%x: tensor<3x4096xbf16>, %w: tensor<300x4096xbf16>) -> 
 
 // At most so many rows: the weights are read once as well, and rows that are not there are not written.
 // CHECK-LABEL: @rows_to_four
-// CHECK: loops<grid(d0:4, d1:4) threads(128, 32) op0 = together
+// CHECK: loops<grid(d0:4, d1:2) threads(128, 32) op0 = together
 // PTX-LABEL: .entry rows_to_four(
 func.func @rows_to_four(%x: tensor<?x4096xbf16, #hlir.dims<s>>, %w: tensor<4096x4096xbf16>) -> tensor<?x4096xbf16, #hlir.dims<s>>
     attributes {hlir.symbols = #hlir.symbols<s in [1, 4]>} {

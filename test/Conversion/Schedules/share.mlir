@@ -10,17 +10,17 @@
 // CALLS-COUNT-3: llir.kernel
 // CALLS-LABEL: @twice
 
-// The norm's scale is known before the row is shared; the first columns are on their way by then. A warp reads two columns
-// of both products together. Blocks are so many that all end with their columns at about the same time.
+// The norm's scale is known before the row is shared; the first columns are on their way by then. A block reads a column
+// of both products together.
 // CHECK-LABEL: @gate
-// CHECK: llir.kernel({{.*}}) loops<grid(d1:2) threads(128, 32) op2 = element {lanes = 8, unroll = 4} op8 = share {blocks = 264, each = 2, lanes = 8} op9 = together {lanes = 8, sums = 1, unroll = 4} op11 = together {lanes = 8, sums = 1, unroll = 4}>
+// CHECK: llir.kernel({{.*}}) loops<grid(d1) threads(128, 128) op2 = element {lanes = 8, unroll = 4} op8 = share {blocks = 1056, each = 8, lanes = 8} op9 = together {lanes = 8, sums = 1, unroll = 2} op11 = together {lanes = 8, sums = 1, unroll = 2}>
 // CHECK-NOT: llir.kernel
 // CHECK: return
 // REMARK: [Passed] elements | {{.*}} Function=gate | as=elements, kernel=gemm, reader=gemm
 // REMARK: [Passed] elements | {{.*}} Function=gate | as="shared by a block", kernel=reduce, reader=gemm
 // PTX-LABEL: .entry gate(
 // PTX: .maxntid 128
-// PTX: .minnctapersm 2
+// PTX: .minnctapersm 8
 // PTX-COUNT-2: prefetch.L2
 // PTX: bar.sync 0
 // PTX: st.shared.v4.b32

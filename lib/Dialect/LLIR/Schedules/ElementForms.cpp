@@ -212,11 +212,11 @@ proposeTogether(KernelAnalysis &a, const Domain &domain,
   if (getFirstReductions(a.kernel).size() != products.size())
     return std::nullopt;
   std::optional<TogetherShape> shape =
-      chooseTogether(a, domain, products, along, machine);
+      chooseTogether(a, domain, products, along, /*isShared=*/false, machine);
   if (!shape)
     return std::nullopt;
   CaseBuilder c(a.kernel.getContext(), machine);
-  c.threads = kTogetherThreads;
+  c.threads = shape->threads;
   c.team = shape->team;
   for (auto [i, group] : llvm::enumerate(domain.groups))
     c.grid.push_back(c.axis(group, shape->getBlock(i)));
@@ -245,29 +245,20 @@ static SmallVector<LoopCaseAttr> proposeSharedTogether(
       along.push_back({true, width});
     }
   std::optional<TogetherShape> shape =
-      chooseTogether(a, domain, products, along, machine);
+      chooseTogether(a, domain, products, along, /*isShared=*/true, machine);
   if (!shape || shape->rowsAxis)
     return {};
   CaseBuilder c(a.kernel.getContext(), machine);
-  c.threads = kTogetherThreads;
+  c.threads = shape->threads;
   c.team = shape->team;
-  KernelSizes sizes(a);
-  double units = 1;
-  for (auto [i, group] : llvm::enumerate(domain.groups)) {
+  for (auto [i, group] : llvm::enumerate(domain.groups))
     c.grid.push_back(c.axis(group, shape->getBlock(i)));
-    units *= std::ceil(sizes.valueOf(domain.extents[i]) /
-                       double(shape->getBlock(i)));
-  }
-  int64_t room = std::max<int64_t>(1, machine.blockRegisters /
-                                          (shape->registers * c.threads));
-  int64_t each = chooseResidents(units, c.threads / c.team,
-                                 std::min(kSharingBlocksEach, room), machine);
   for (Value v : shared.values) {
     unsigned bits = std::max(8u, getElementType(v).getIntOrFloatBitWidth());
     c.addForm(
         v.getDefiningOp(), kShare,
-        {{"blocks", each * machine.workers},
-         {"each", each},
+        {{"blocks", kSharingBlocks},
+         {"each", kSharingBlocksEach},
          {"lanes", chooseLanes(Expr(*getLength(v)), machine.getLanes(bits))}});
   }
   size_t product = 0;

@@ -12,13 +12,24 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Rows up to which a warp multiplies what it reads with all of them as fast as
-/// it reads; columns that it takes at once, so that it reads the rows less
-/// often; and vectors that it has on their way.
-static constexpr int64_t kMostRowsTogether = 8, kColumnsTogether = 4,
-                         kVectorsTogether = 20;
-/// Warps that keep a multiprocessor reading.
-static constexpr int64_t kWarpsTogether = 4;
+/// Rows that are taken together, at most; and of those up to which reading
+/// takes longer than multiplying, so that fewer columns keep more of them on
+/// their way. Measured on an H200 (bf16; 4 rows by 4096 x 4096, 4096 x 14336
+/// and 28672 x 4096 take 12.4, 32.9 and 62.0 us so, 14.3, 41.8 and 65.5 with
+/// four columns; 8 rows by the last 103 and 89).
+static constexpr int64_t kMostRowsTogether = 8, kReadingRows = 4;
+static constexpr int64_t kColumnsOfReading = 2, kColumnsTogether = 4;
+/// A single row is read once for so many columns of all products, by a block;
+/// where the block shares it, for so many (28672 x 4096 takes 54.7 us so, 58.8
+/// column by column, 4096 x 14336 28.6 and 29.6).
+static constexpr int64_t kColumnsOfRow = 4, kColumnsOfShared = 2;
+/// Vectors that a thread has on their way.
+static constexpr int64_t kVectorsTogether = 16, kVectorsOfRow = 10;
+/// Warps, or blocks, that keep a multiprocessor reading; and vectors of k from
+/// which on a block takes some columns rather than a warp.
+static constexpr int64_t kUnitsTogether = 4, kVectorsOfBlock = 1024;
+/// Vectors of k of a single row that are enough for a block.
+static constexpr int64_t kVectorsOfWholeRow = 512;
 /// Registers of a thread beside vectors and sums.
 static constexpr int64_t kOtherRegisters = 24;
 
@@ -59,7 +70,7 @@ static int64_t chooseSteps(std::optional<int64_t> vectors, unsigned team,
 std::optional<TogetherShape>
 llir::chooseTogether(KernelAnalysis &a, const Domain &domain,
                      ArrayRef<ReductionOpInterface> products,
-                     ArrayRef<AlongReduced> along,
+                     ArrayRef<AlongReduced> along, bool isShared,
                      const MachineModel &machine) {
   if (products.empty() || domain.dims.empty() ||
       !llvm::all_of(products, [](ReductionOpInterface op) {
@@ -96,54 +107,52 @@ llir::chooseTogether(KernelAnalysis &a, const Domain &domain,
     shape.rows = *upper;
   }
   auto count = int64_t(products.size());
-  shape.columns = std::max<int64_t>(1, kColumnsTogether / count);
-  shape.team = machine.warpThreads;
-  // Where columns are few, a block takes some together, then fewer of them.
   double columnsEach = 1;
   for (auto [i, extent] : llvm::enumerate(domain.extents))
     if (i != shape.rowsAxis)
       columnsEach *= sizes.valueOf(extent);
   columnsEach /= machine.workers;
-  auto fillTeams = [&](unsigned team) {
+  auto haveVectors = [&](int64_t vectors) {
     for (auto [op, read] : llvm::zip_equal(products, along))
       if (sizes.valueOf(ReductionOpInterface(op).getReducedExtent()) <
-          double(read.lanes) * team)
+          double(read.lanes) * double(vectors))
         return false;
     return true;
   };
-  if (columnsEach < double(shape.columns) * kWarpsTogether &&
-      fillTeams(kTogetherThreads))
-    shape.team = kTogetherThreads;
-  double least = shape.team > machine.warpThreads ? 1 : kWarpsTogether;
+  int64_t mostColumns = !shape.rowsAxis
+                            ? (isShared ? kColumnsOfShared : kColumnsOfRow)
+                        : shape.rows <= kReadingRows ? kColumnsOfReading
+                                                     : kColumnsTogether;
+  shape.columns = std::max<int64_t>(1, mostColumns / count);
+  shape.threads = shape.rowsAxis || isShared ? kTogetherThreads : kRowThreads;
+  // Where columns are few, a block takes some together, then fewer of them.
+  bool isOfBlock =
+      shape.rowsAxis
+          ? haveVectors(kVectorsOfBlock) ||
+                (columnsEach < double(shape.columns * kUnitsTogether) &&
+                 haveVectors(shape.threads))
+          : haveVectors(kVectorsOfWholeRow);
+  shape.team = isOfBlock ? shape.threads : machine.warpThreads;
+  double least = shape.rowsAxis && isOfBlock ? 1 : kUnitsTogether;
   while (shape.columns > 1 && columnsEach < double(shape.columns) * least)
     shape.columns /= 2;
-  if (columnsEach < least || (!shape.rowsAxis && !fillTeams(shape.team)))
+  if (columnsEach < least)
+    return std::nullopt;
+  // A single row that warps take, or column by column, has other forms.
+  if (!shape.rowsAxis && (!isOfBlock || count * shape.columns == 1))
     return std::nullopt;
   int64_t loads = shape.rows + count * shape.columns;
   for (auto [op, read] : llvm::zip_equal(products, along)) {
     std::optional<int64_t> k =
         ReductionOpInterface(op).getReducedExtent().asConstant();
-    shape.unrolls.push_back(
-        chooseSteps(k ? llvm::divideCeil(*k, read.lanes) : k, shape.team,
-                    std::max<int64_t>(1, kVectorsTogether / loads)));
+    shape.unrolls.push_back(chooseSteps(
+        k ? llvm::divideCeil(*k, read.lanes) : k, shape.team,
+        std::max<int64_t>(
+            1, (shape.rowsAxis ? kVectorsTogether : kVectorsOfRow) / loads)));
   }
   shape.registers = 4 * loads * *llvm::max_element(shape.unrolls) +
                     count * shape.rows * shape.columns + kOtherRegisters;
   return shape;
-}
-
-int64_t llir::chooseResidents(double units, int64_t teams, int64_t most,
-                              const MachineModel &machine) {
-  int64_t best = 1;
-  double least = std::numeric_limits<double>::infinity();
-  for (int64_t each = most; each >= 1; --each) {
-    double atOnce = double(machine.workers) * double(each * teams);
-    double longest = std::ceil(units / atOnce) * double(each * teams);
-    // More of them wait for memory at a time.
-    if (longest < least)
-      best = each, least = longest;
-  }
-  return best;
 }
 
 void llir::findBefore(Value v, llvm::SetVector<Operation *> &before) {

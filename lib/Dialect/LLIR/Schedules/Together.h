@@ -13,8 +13,8 @@ namespace luminal::llir {
 /// Elements that one walk computes: each has sums in registers.
 constexpr int64_t kMostTogether = 64;
 constexpr llvm::StringLiteral kTogether = "together";
-/// Threads of a block.
-constexpr unsigned kTogetherThreads = 128;
+/// Threads of a block; and where that takes a single row.
+constexpr unsigned kTogetherThreads = 128, kRowThreads = 256;
 
 /// Products of which a team takes `rows` rows, all there are, of `columns`
 /// columns together.
@@ -23,7 +23,7 @@ struct TogetherShape {
   /// Axes of the domain; no axis for a single row.
   std::optional<size_t> rowsAxis;
   size_t columnsAxis = 0;
-  unsigned team = 1;
+  unsigned threads = 1, team = 1;
   /// Of each product: steps of k whose vectors are on their way together.
   llvm::SmallVector<int64_t> unrolls;
   /// Of a thread.
@@ -38,19 +38,16 @@ struct TogetherShape {
 /// Products of few rows: a warp takes all rows of some columns, and reads what
 /// they are multiplied with once. On an H200 four rows by 4096 x 28672 in bf16
 /// took 3.8 times as long as one where each element read for itself. Nothing
-/// where rows are many, or there are too few columns for it.
+/// where rows are many, or there are too few columns for it. `isShared`: blocks
+/// share the row.
 std::optional<TogetherShape>
 chooseTogether(KernelAnalysis &a, const Domain &domain,
                llvm::ArrayRef<ReductionOpInterface> products,
-               llvm::ArrayRef<AlongReduced> along, const MachineModel &machine);
+               llvm::ArrayRef<AlongReduced> along, bool isShared,
+               const MachineModel &machine);
 
 /// Adds what `v` is computed from.
 void findBefore(mlir::Value v, llvm::SetVector<mlir::Operation *> &before);
-
-/// Blocks of `teams` teams that find room on each multiprocessor, so that all
-/// of them end with `units` units at about the same time; `most` at most.
-int64_t chooseResidents(double units, int64_t teams, int64_t most,
-                        const MachineModel &machine);
 
 /// Checks a case with that form: what one walk computes is known without other
 /// loops, and how many elements.
