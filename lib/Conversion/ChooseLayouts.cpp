@@ -446,8 +446,7 @@ Price Chooser::priceReads(unsigned number) const {
         ++copies;
       }
   }
-  double launches =
-      copies * std::max(machine.launchTime, machine.products.launchTime);
+  double launches = copies * machine.launchTime;
   return {bytes / machine.getReadRate(machine.workers) + launches,
           bytes / machine.getReadRate(1) + launches};
 }

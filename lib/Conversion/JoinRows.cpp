@@ -138,10 +138,6 @@ bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
     parts += part.loops ? part.price : 0;
     partsOfOne += part.loops ? part.priceOfOne : 0;
   }
-  // Of a GPU a call's launches are part of its time.
-  double launches = machine.products.launchTime * (double(kernels.size()) - 1);
-  parts += launches;
-  partsOfOne += launches;
   args.push_back({"predicted ns", int64_t(std::llround(one.price))});
   args.push_back({"as several", int64_t(std::llround(parts))});
   args.push_back({"by one worker", int64_t(std::llround(one.priceOfOne))});

@@ -322,7 +322,10 @@ void Compiler::readSamplesOfArchive(func::FuncOp func) {
 /// A file that cannot be used is measured again: whoever made it asked for code
 /// of this machine.
 void Compiler::findMachine() {
-  if (options.arch != "native")
+  if (options.arch != "native" ||
+      llvm::none_of(getTargetKinds(), [&](const TargetKind &kind) {
+        return kind.name == options.target && kind.isCalibrated;
+      }))
     return;
   std::string path = runtime::getMachineFile(options.planCache);
   auto found = runtime::readMachineModel(path);

@@ -150,8 +150,12 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     llir::PrepareWeightsPassOptions prepare;
     prepare.prepareBytes = options.prepareBytes;
     prepare.share = device ? device->getPrepareShare() : 0.0;
-    prepare.readRate = machine.readRate;
-    prepare.operationRate = machine.operationRate;
+    // A GPU computes what is not prepared for each element that reads it: as on
+    // a core of which nothing is known, a byte counts like two operations.
+    const MachineModel &prices =
+        machine.blockThreads ? MachineModel() : machine;
+    prepare.readRate = prices.readRate;
+    prepare.operationRate = prices.operationRate;
     pm.addNestedPass<func::FuncOp>(llir::createPrepareWeightsPass(prepare));
     llir::ExpandRowFunctionsPassOptions expand;
     // Without memory on chip no stage follows another.

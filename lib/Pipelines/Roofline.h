@@ -16,7 +16,7 @@ public:
   explicit Roofline(const MachineModel &machine)
       : bytes(machine.getReadRate(machine.workers)),
         operations(machine.workers * 2 * machine.getFmaRate()) {
-    // Of a GPU the table has products.
+    // Of a GPU tensor cores multiply.
     operations = std::max({operations, 2 * machine.products.library.f16,
                            2 * machine.products.library.f32});
   }

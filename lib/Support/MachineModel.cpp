@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Support/MachineModel.h"
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 using namespace luminal;
@@ -13,6 +14,85 @@ std::string MachineModel::str(int indent) const {
   return json.dump(indent);
 }
 
+//===----------------------------------------------------------------------===//
+// GPUs
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A row of GPUs.def.
+struct GPU {
+  std::string_view name, arch;
+  unsigned multiprocessors;
+  double clock, lanes, narrow, wide, memory;
+  int64_t cache;
+  unsigned threads;
+};
+} // namespace
+
+static constexpr GPU kGPUs[] = {
+#define LUMINAL_GPU(NAME, ARCH, MULTIPROCESSORS, CLOCK, LANES, NARROW, WIDE,   \
+                    MEMORY, CACHE, THREADS)                                    \
+  {NAME,   ARCH, MULTIPROCESSORS, CLOCK, LANES,                                \
+   NARROW, WIDE, MEMORY,          CACHE, THREADS},
+#include "luminal/Support/GPUs.def"
+};
+
+/// Without what makes it no promise to others.
+static std::string_view getFamily(std::string_view arch) {
+  return arch.substr(0, arch.find_first_of("af", 3));
+}
+
+static unsigned getCapability(std::string_view arch) {
+  unsigned capability = 0;
+  for (char digit : getFamily(arch).substr(std::min<size_t>(3, arch.size())))
+    capability = 10 * capability + unsigned(digit - '0');
+  return capability;
+}
+
+/// Whether a word of the product's name is that of the row.
+static bool hasWord(std::string_view text, std::string_view word) {
+  std::string next;
+  for (char c : std::string(text) + " ") {
+    if (std::isalnum(static_cast<unsigned char>(c))) {
+      next += char(std::tolower(static_cast<unsigned char>(c)));
+      continue;
+    }
+    if (next == word)
+      return true;
+    next.clear();
+  }
+  return false;
+}
+
+/// The row of the product, else the first one of the architecture or of the
+/// last one before it.
+static const GPU &findGPU(std::string_view arch, std::string_view name) {
+  const GPU *found = &kGPUs[0];
+  for (const GPU &gpu : kGPUs) {
+    if (getCapability(gpu.arch) > getCapability(arch))
+      continue;
+    if (gpu.arch == getFamily(arch) && hasWord(name, gpu.name))
+      return gpu;
+    if (getCapability(gpu.arch) > getCapability(found->arch))
+      found = &gpu;
+  }
+  return *found;
+}
+
+std::string_view MachineModel::getArchOfGPU(std::string_view name) {
+  for (const GPU &gpu : kGPUs)
+    if (gpu.name == name)
+      return gpu.arch;
+  return {};
+}
+
+std::string MachineModel::listGPUs() {
+  std::string names;
+  for (const GPU &gpu : kGPUs)
+    names += (names.empty() ? "" : ", ") + std::string(gpu.name);
+  return names;
+}
+
 /// By the compute capability; what all from 8.0 on have stands for others.
 static int64_t getSharedBytes(std::string_view arch) {
   static constexpr std::pair<std::string_view, int64_t> kKibibytes[] = {
@@ -22,35 +102,90 @@ static int64_t getSharedBytes(std::string_view arch) {
       {"sm_100", 227},
       {"sm_103", 227}};
   for (auto [name, count] : kKibibytes)
-    if (arch.substr(0, arch.find_first_of("af", 3)) == name)
+    if (getFamily(arch) == name)
       return count << 10;
-  return MachineModel::getGPUThread().sharedBytes;
+  return 99 << 10;
 }
 
-MachineModel MachineModel::getGPU(std::string_view arch) {
-  MachineModel machine = getGPUThread();
-  machine.sharedBytes = getSharedBytes(arch);
-  // Only of the architecture by itself, with no promise to those after it.
-  machine.hasWarpGroups = arch == "sm_90a";
-  // Measured on an H100 in graphs of products: 2048 x 4096 x 4096 in bf16, 4096
-  // cubed in f32, 1024 cubed in f64; steps with 4 to 128 rows.
-  machine.products.kernels = {113e3, 16.2e3, 17e3};
-  machine.products.staged = machine.products.kernels;
-  machine.products.library = {360e3, 25.6e3, 26e3};
-  machine.products.step = {6, 32, 50};
-  machine.products.launchTime = 2000;
-  machine.products.libraryTime = 3500;
-  // Hopper's for servers: of an H100, and of the slower memory of the two.
-  if (arch.substr(0, 5) == "sm_90") {
-    machine.workers = 132;
-    machine.sharedReadRate = 3000;
-  }
-  // By wgmma on an H200: 4096 x 768 x 768 to 2048 x 4096 x 4096 took 1.15
-  // to 1.45 of the library's time.
-  if (machine.hasWarpGroups)
-    machine.products.staged.f16 = 270e3;
+MachineModel MachineModel::getLeastGPU() {
+  MachineModel machine = getGPU("sm_80");
+  machine.sharedBytes = getSharedBytes({});
   return machine;
 }
+
+MachineModel MachineModel::getGPU(std::string_view arch,
+                                  const GPUFacts &facts) {
+  // The parts of what clocks and widths would allow that were seen on H100 and
+  // H200: of operations and of memory; of tensor cores, in graphs of products
+  // of 2048 x 4096 x 4096 in bf16 (670 TFLOP/s by the library), 4096 cubed in
+  // f32 and 1024 cubed in f64.
+  constexpr double kShare = 0.9;
+  constexpr Rates kKernels = {0.21, 0.48, 0.51}, kLibrary = {0.63, 0.77, 0.78};
+  // By wgmma: 4096 x 768 x 768 to 2048 x 4096 x 4096 took 1.15 to 1.45 of the
+  // library's time on an H200.
+  constexpr double kWarpGroups = 0.5;
+  // Bytes in a cycle that a multiprocessor reads from its own cache (by the
+  // width of that) and, all of them at once, from the one that they share
+  // (5.5 TB/s on an H100); and per nanosecond what one alone reads of memory,
+  // 40 KiB on their way for 650 ns.
+  constexpr double kOwnBytes = 128, kSharedBytes = 24, kAlone = 60,
+                   kLatency = 650;
+
+  const GPU &gpu = findGPU(arch, facts.name);
+  double clock = facts.clock > 0 ? facts.clock : gpu.clock;
+  MachineModel machine;
+  machine.workers =
+      facts.multiprocessors ? facts.multiprocessors : gpu.multiprocessors;
+  machine.vectorBits = 128;
+  machine.vectorRegisters = 0;
+  machine.blockThreads = 1024;
+  machine.warpThreads = 32;
+  machine.residentThreads = gpu.threads;
+  machine.sharedBytes = getSharedBytes(arch);
+  machine.blockRegisters = 1 << 16;
+  machine.threadRegisters = 255;
+  // Only of the architecture by itself, with no promise to those after it.
+  machine.hasWarpGroups = arch == "sm_90a";
+  machine.hasScratch = false;
+  machine.unitElements = 1;
+  // The memory that a block shares is a part of its multiprocessor's cache.
+  machine.l1Bytes = machine.sharedBytes;
+  machine.l2Bytes = machine.sharedBytes;
+  machine.l3Bytes = facts.cacheBytes > 0 ? facts.cacheBytes : gpu.cache << 20;
+
+  machine.sharedReadRate =
+      kShare * (facts.memoryRate > 0 ? facts.memoryRate : gpu.memory);
+  machine.readRate = machine.copyRate = kAlone;
+  machine.cacheRate = kShare * clock * kOwnBytes;
+  machine.sharedCacheRate = kShare * clock * kSharedBytes;
+  machine.memoryLatency = kLatency;
+  machine.operationRate = kShare * clock * gpu.lanes;
+  machine.fmaRate128 = machine.operationRate;
+  // Seen on an H200 between kernels of a graph that wait for one other.
+  machine.launchTime = 1400;
+  machine.handOverTime = 0;
+
+  // Where the products of a GPU were not measured, those of an H100 stand for
+  // it, as parts of what its clock allows.
+  double cycles = machine.workers * clock;
+  auto scale = [&](const Rates &part) {
+    return Rates{part.f16 * cycles * gpu.narrow, part.f32 * cycles * gpu.lanes,
+                 part.f64 * cycles * gpu.wide};
+  };
+  machine.products.kernels = scale(kKernels);
+  machine.products.staged = machine.products.kernels;
+  if (machine.hasWarpGroups)
+    machine.products.staged.f16 = kWarpGroups * cycles * gpu.narrow;
+  machine.products.library = scale(kLibrary);
+  // Steps with 4 to 128 rows.
+  machine.products.step = {6, 32, 50};
+  machine.products.libraryTime = 3500;
+  return machine;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
 
 Result<MachineModel> MachineModel::parse(const JsonRef &json) {
   MachineModel model;

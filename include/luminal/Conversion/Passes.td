@@ -16,7 +16,7 @@ def ConvertLLIRToLLVMPass : Pass<"convert-llir-to-llvm", "::mlir::ModuleOp"> {
   let options = [
     Option<"target", "target", "std::string", "\"cpu\"", "Kind of device">,
     Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
-    Option<"machine", "machine", "std::string", "\"\"", "File with the model of this machine, for native">,
+    Option<"machine", "machine", "std::string", "\"\"", "File with the model of the machine">,
     Option<"keepLoops", "keep-loops", "bool", "false", "Stop at scf, vector and arith ops, before the llvm dialect">,
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
@@ -45,7 +45,7 @@ def DeclareKernelsPass : Pass<"llir-declare-kernels", "::mlir::ModuleOp"> {
   let options = [
     Option<"target", "target", "std::string", "\"cpu\"", "Kind of device">,
     Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
-    Option<"machine", "machine", "std::string", "\"\"", "File with the model of this machine, for native">,
+    Option<"machine", "machine", "std::string", "\"\"", "File with the model of the machine">,
     ListOption<"kernels", "kernels", "std::string", ".mlir files of kernels">,
     ListOption<"rules", "rules", "std::string", ".mlir files of rules, to be checked">,
   ];
@@ -75,7 +75,7 @@ def CallLibrariesPass : Pass<"llir-call-libraries", "::mlir::func::FuncOp"> {
   let options = [
     Option<"target", "target", "std::string", "\"cpu\"", "Kind of device">,
     Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
-    Option<"machine", "machine", "std::string", "\"\"", "File with the model of this machine, for native">,
+    Option<"machine", "machine", "std::string", "\"\"", "File with the model of the machine">,
     Option<"library", "library", "std::string", "\"all\"", "The library that may be called: all, none, or by name">,
     Option<"precision", "precision", "std::string", "\"finite\"",
            "exact: every rounding of the program stays; rounding, finite: a library may leave some out">,
@@ -104,7 +104,7 @@ def JoinElementsPass : Pass<"llir-join-elements", "::mlir::func::FuncOp"> {
   let options = [
     Option<"target", "target", "std::string", "\"cpu\"", "Kind of device">,
     Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
-    Option<"machine", "machine", "std::string", "\"\"", "File with the model of this machine, for native">,
+    Option<"machine", "machine", "std::string", "\"\"", "File with the model of the machine">,
     Option<"codeBudget", "code-budget", "unsigned", "4 * ::luminal::llir::kKernelCodeBudget",
            "Maximum code of one kernel, in vector operations">,
   ];
@@ -138,7 +138,7 @@ def ChooseLayoutsPass : Pass<"llir-choose-layouts", "::mlir::func::FuncOp"> {
   let options = [
     Option<"target", "target", "std::string", "\"cpu\"", "Kind of device">,
     Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
-    Option<"machine", "machine", "std::string", "\"\"", "File with the model of this machine, for native">,
+    Option<"machine", "machine", "std::string", "\"\"", "File with the model of the machine">,
     Option<"workers", "workers", "unsigned", "0", "Workers that share a kernel; 0: those of the machine">,
     Option<"prepareBytes", "prepare-bytes", "int64_t", "-1", "As of llir-prepare-weights">,
   ];
@@ -165,7 +165,7 @@ def JoinRowsPass : Pass<"llir-join-rows", "::mlir::func::FuncOp"> {
   let options = [
     Option<"target", "target", "std::string", "\"cpu\"", "Kind of device">,
     Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
-    Option<"machine", "machine", "std::string", "\"\"", "File with the model of this machine, for native">,
+    Option<"machine", "machine", "std::string", "\"\"", "File with the model of the machine">,
     Option<"workers", "workers", "unsigned", "0", "Workers that share a kernel; 0: those of the machine">,
     Option<"codeBudget", "code-budget", "unsigned", "4 * ::luminal::llir::kKernelCodeBudget",
            "Maximum code of one kernel, in vector operations">,
@@ -191,7 +191,7 @@ def ScheduleKernelsPass : Pass<"llir-schedule-kernels", "::mlir::ModuleOp"> {
   let options = [
     Option<"target", "target", "std::string", "\"cpu\"", "Kind of device">,
     Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
-    Option<"machine", "machine", "std::string", "\"\"", "File with the model of this machine, for native">,
+    Option<"machine", "machine", "std::string", "\"\"", "File with the model of the machine">,
     Option<"workers", "workers", "unsigned", "0", "Workers that share a kernel; 0: those of the machine">,
     Option<"precision", "precision", "std::string", "\"finite\"",
            "exact: no instruction that takes denormal numbers for zeros; rounding, finite: those that the machine has">,

@@ -144,12 +144,15 @@ private:
 struct TargetKind {
   llvm::StringRef name;
   /// The device `arch`; null with the reason in *error. `machine` may name a
-  /// file with the model of the machine at hand (luminal/Runtime/Machine.h).
+  /// file with its model: of a processor, that of the machine at hand
+  /// (luminal/Runtime/Machine.h); of a GPU, of any one.
   std::unique_ptr<TargetInterface> (*create)(llvm::StringRef arch,
                                              llvm::StringRef machine,
                                              std::string *error);
   /// Dialects that `emit` and `lower` build ops of.
   void (*registerDialects)(mlir::DialectRegistry &registry);
+  /// Whether a calibration measures the one at hand.
+  bool isCalibrated = false;
 };
 
 /// All kinds, in the order in which messages list them.

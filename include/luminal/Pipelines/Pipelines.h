@@ -44,7 +44,7 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
       llvm::cl::desc("Which device of that kind: native, or by name")};
   Option<std::string> machine{
       *this, "machine", llvm::cl::init(""),
-      llvm::cl::desc("File with the model of this machine, for arch=native")};
+      llvm::cl::desc("File with the model of the machine")};
   Option<unsigned> workers{
       *this, "workers", llvm::cl::init(0),
       llvm::cl::desc("Workers that share a kernel; 0: those of the machine")};

@@ -229,5 +229,5 @@ TargetKind luminal::getCPUKind() {
       return nullptr;
     return std::make_unique<CPU>(std::move(*target));
   };
-  return {"cpu", create, registerLLIRToLLVMDialects};
+  return {"cpu", create, registerLLIRToLLVMDialects, /*isCalibrated=*/true};
 }

@@ -8,6 +8,7 @@
 #include "luminal/Runtime/Device.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 using namespace luminal;
 using namespace mlir;
@@ -15,7 +16,7 @@ using namespace mlir;
 namespace {
 class CUDA : public TargetInterface {
 public:
-  explicit CUDA(StringRef arch) : arch(arch) {}
+  CUDA(StringRef arch, MachineModel model) : arch(arch), model(model) {}
 
   StringRef getName() const override { return "cuda"; }
   /// Memory of the device is for weights and what a call needs.
@@ -35,12 +36,11 @@ public:
   Result<std::string> checkUserCode(const UserCode &code) const override;
 
 protected:
-  MachineModel getDeviceModel() const override {
-    return MachineModel::getGPU(arch);
-  }
+  MachineModel getDeviceModel() const override { return model; }
 
 private:
   std::string arch;
+  MachineModel model;
 };
 } // namespace
 
@@ -134,26 +134,94 @@ Result<std::string> CUDA::checkUserCode(const UserCode &code) const {
   return std::string(isCubin ? "cubin" : "ptx");
 }
 
+/// What prices follow from, of what a device tells.
+static GPUFacts getFacts(const runtime::DeviceInfo &info) {
+  GPUFacts facts;
+  facts.name = info.name;
+  for (const auto &[name, value] : info.properties) {
+    if (name == "multiprocessors")
+      facts.multiprocessors = static_cast<unsigned>(value);
+    else if (name == "clock_mhz")
+      facts.clock = double(value) / 1000;
+    else if (name == "memory_gb_s")
+      facts.memoryRate = double(value);
+    else if (name == "cache_bytes")
+      facts.cacheBytes = static_cast<int64_t>(value);
+  }
+  return facts;
+}
+
+/// The model in the file at `path`, which may not have more for a block than
+/// the `device` has.
+static Result<MachineModel> readModel(StringRef path,
+                                      const MachineModel &device) {
+  auto file = llvm::MemoryBuffer::getFile(path);
+  if (!file)
+    return Error(path.str() + ": " + file.getError().message());
+  LUMINAL_TRY(document,
+              JsonDocument::parse((*file)->getBuffer().str(), path.str()));
+  LUMINAL_TRY(model, MachineModel::parse(document.root()));
+  auto checkMost = [&](const char *name, int64_t value,
+                       int64_t most) -> Status {
+    if (value <= most)
+      return {};
+    LUMINAL_TRY(field, document.root().at(name));
+    return field.error("is more than the " + std::to_string(most) +
+                       " of the device");
+  };
+  if (!model.blockThreads)
+    return Error(path.str() + ": is no model of a GPU");
+  LUMINAL_CHECK(
+      checkMost("block_threads", model.blockThreads, device.blockThreads));
+  LUMINAL_CHECK(
+      checkMost("shared_bytes", model.sharedBytes, device.sharedBytes));
+  LUMINAL_CHECK(checkMost("block_registers", model.blockRegisters,
+                          device.blockRegisters));
+  LUMINAL_CHECK(checkMost("thread_registers", model.threadRegisters,
+                          device.threadRegisters));
+  LUMINAL_CHECK(
+      checkMost("has_warp_groups", model.hasWarpGroups, device.hasWarpGroups));
+  if (model.warpThreads != device.warpThreads)
+    return Error(path.str() + ": warp_threads: is not the device's");
+  return model;
+}
+
 TargetKind luminal::getCUDAKind() {
-  auto create = [](StringRef arch, StringRef,
+  auto create = [](StringRef arch, StringRef machine,
                    std::string *error) -> std::unique_ptr<TargetInterface> {
     std::string name = arch.str();
+    GPUFacts facts;
     if (arch == "native") {
       Result<runtime::Device *> device = runtime::openDevice("cuda");
       if (!device) {
         *error = "no GPU to compile for (" + device.error().message +
-                 "); --arch names one, such as sm_90a";
+                 "); --arch names one, such as sm_90a or h200";
         return nullptr;
       }
-      name = (*device)->describe().arch;
-      // The same device, with the instructions that only it has.
-      std::string ignored;
-      if (isGPUArchitecture(name + "a", &ignored))
-        name += "a";
+      runtime::DeviceInfo info = (*device)->describe();
+      name = info.arch;
+      facts = getFacts(info);
+    } else if (std::string_view known = MachineModel::getArchOfGPU(name);
+               !known.empty()) {
+      facts.name = name;
+      name = known;
     }
+    // The same device, with the instructions that only it has.
+    std::string ignored;
+    if (name != arch && isGPUArchitecture(name + "a", &ignored))
+      name += "a";
     if (!isGPUArchitecture(name, error))
       return nullptr;
-    return std::make_unique<CUDA>(name);
+    MachineModel model = MachineModel::getGPU(name, facts);
+    if (!machine.empty()) {
+      Result<MachineModel> read = readModel(machine, model);
+      if (!read) {
+        *error = read.error().message;
+        return nullptr;
+      }
+      model = *read;
+    }
+    return std::make_unique<CUDA>(name, model);
   };
-  return {"cuda", create, registerLLIRToNVVMDialects};
+  return {"cuda", create, registerLLIRToNVVMDialects, /*isCalibrated=*/false};
 }

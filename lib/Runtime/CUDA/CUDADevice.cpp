@@ -61,6 +61,13 @@ Status CUDADevice::initialize() {
   LUMINAL_CHECK(attribute(kComputeCapabilityMinor, minor));
   LUMINAL_CHECK(attribute(kMultiprocessorCount, multiprocessors));
   LUMINAL_CHECK(attribute(kMaxSharedPerBlockOptin, mostShared));
+  // What prices follow from; not every driver knows all of it.
+  for (auto [which, value] : {std::pair(kClockKilohertz, &clockKilohertz),
+                              std::pair(kMemoryKilohertz, &memoryKilohertz),
+                              std::pair(kMemoryBits, &memoryBits),
+                              std::pair(kCacheBytes, &cacheBytes)})
+    if (!attribute(which, *value))
+      *value = 0;
   size_t bytes = 0;
   LUMINAL_CHECK(check(driver.deviceTotalMem(&bytes, device)));
   memoryBytes = bytes;
@@ -80,6 +87,15 @@ DeviceInfo CUDADevice::describe() const {
   info.arch = "sm_" + std::to_string(major) + std::to_string(minor);
   info.properties = {{"multiprocessors", multiprocessors},
                      {"memory_bytes", memoryBytes}};
+  auto add = [&](const char *name, uint64_t value) {
+    if (value)
+      info.properties.push_back({name, value});
+  };
+  constexpr uint64_t kTransfers = 2, kBits = 8, kMillion = 1000000;
+  add("clock_mhz", clockKilohertz / 1000);
+  add("memory_gb_s",
+      kTransfers * memoryKilohertz * memoryBits / kBits / kMillion);
+  add("cache_bytes", cacheBytes);
   return info;
 }
 

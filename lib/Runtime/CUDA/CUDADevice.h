@@ -121,6 +121,9 @@ private:
   std::mutex cublasLtMutex, sharedMutex;
   std::string name;
   unsigned major = 0, minor = 0, multiprocessors = 1, mostShared = 48 << 10;
+  /// 0: the driver does not say.
+  unsigned clockKilohertz = 0, memoryKilohertz = 0, memoryBits = 0,
+           cacheBytes = 0;
   uint64_t memoryBytes = 0;
 };
 

@@ -43,7 +43,11 @@ enum : int {
 
 /// Attributes of devices, pointers and functions.
 enum : int {
+  kClockKilohertz = 13,
   kMultiprocessorCount = 16,
+  kMemoryKilohertz = 36,
+  kMemoryBits = 37,
+  kCacheBytes = 38,
   kComputeCapabilityMajor = 75,
   kComputeCapabilityMinor = 76,
   kMaxSharedPerBlockOptin = 97,

@@ -30,15 +30,26 @@ Result<DeviceChoice> DeviceChoice::parse(std::string_view text) {
   return choice;
 }
 
-/// "2 threads", "139.8 GiB memory".
+/// "2 threads", "139.8 GiB memory", "4917 GB/s memory".
 static std::string describe(std::string name, uint64_t value) {
-  constexpr std::string_view bytes = "_bytes";
-  if (!name.ends_with(bytes))
-    return std::to_string(value) + " " + name;
-  name.resize(name.size() - bytes.size());
-  char number[32];
-  std::snprintf(number, sizeof number, "%.1f GiB ", double(value) / (1 << 30));
-  return number + name;
+  auto hasUnit = [&](std::string_view unit) {
+    if (!name.ends_with(unit))
+      return false;
+    name.resize(name.size() - unit.size());
+    return true;
+  };
+  if (hasUnit("_bytes")) {
+    bool isLarge = value >= 1 << 30;
+    char number[32];
+    std::snprintf(number, sizeof number, isLarge ? "%.1f GiB " : "%.1f MiB ",
+                  double(value) / (isLarge ? 1 << 30 : 1 << 20));
+    return number + name;
+  }
+  for (auto [suffix, unit] :
+       {std::pair("_mhz", " MHz "), std::pair("_gb_s", " GB/s ")})
+    if (hasUnit(suffix))
+      return std::to_string(value) + unit + name;
+  return std::to_string(value) + " " + name;
 }
 
 static std::string describeModel(const MachineModel &model) {

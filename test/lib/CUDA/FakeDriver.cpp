@@ -203,6 +203,10 @@ int cuDeviceGetAttribute(int *value, int attribute, DeviceId) {
       attribute == kComputeCapabilityMajor   ? settings["major"]
       : attribute == kComputeCapabilityMinor ? settings["minor"]
       : attribute == kMultiprocessorCount    ? settings["multiprocessors"]
+      : attribute == kClockKilohertz         ? settings["clock"]
+      : attribute == kMemoryKilohertz        ? settings["memory_clock"]
+      : attribute == kMemoryBits             ? settings["memory_bits"]
+      : attribute == kCacheBytes             ? settings["cache"]
                                              : 232448);
   return kSuccess;
 }

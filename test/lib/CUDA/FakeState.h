@@ -19,9 +19,12 @@ constexpr DevicePointer kTag = 1ull << 62;
 struct Fake {
   FakeCounts counts;
   std::map<std::string, int64_t> settings = {
-      {"version", 12080},     {"init", 0},     {"count", 1},
-      {"major", 9},           {"minor", 0},    {"memory", int64_t(1) << 40},
-      {"multiprocessors", 4}, {"occupancy", 2}};
+      {"version", 12080},     {"init", 0},
+      {"count", 1},           {"major", 9},
+      {"minor", 0},           {"memory", int64_t(1) << 40},
+      {"multiprocessors", 4}, {"occupancy", 2},
+      {"clock", 1980000},     {"memory_clock", 3201000},
+      {"memory_bits", 6144},  {"cache", 50 << 20}};
   std::map<uintptr_t, size_t> device, pinned;
   std::set<StreamHandle> streams;
   size_t used = 0;

@@ -68,6 +68,73 @@ TEST(MachineFile, RefusesWhatIsWrong) {
     EXPECT_FALSE(MachineFile::parse(text.substr(0, length), "file"));
 }
 
+//===----------------------------------------------------------------------===//
+// GPUs
+//===----------------------------------------------------------------------===//
+
+// An architecture is the one with the slower memory; a name, and what a driver
+// tells, are more than that.
+TEST(GPUModel, IsOfTheArchitectureAndOfWhatTheDriverSays) {
+  MachineModel hopper = MachineModel::getGPU("sm_90a");
+  EXPECT_EQ(hopper.workers, 132u);
+  EXPECT_TRUE(hopper.hasWarpGroups);
+  EXPECT_NEAR(hopper.getReadRate(hopper.workers), 3000, 100);
+  // 60 TFLOP/s in f32.
+  EXPECT_NEAR(2 * hopper.workers * hopper.getFmaRate(), 60e3, 1e3);
+  EXPECT_EQ(hopper.getLeastWorkers(), 132);
+  EXPECT_FALSE(MachineModel::getGPU("sm_90").hasWarpGroups);
+
+  EXPECT_EQ(MachineModel::getArchOfGPU("h200"), "sm_90");
+  EXPECT_EQ(MachineModel::getArchOfGPU("sm_90"), "");
+  GPUFacts facts;
+  facts.name = "NVIDIA H200";
+  EXPECT_NEAR(MachineModel::getGPU("sm_90a", facts).sharedReadRate, 4320, 1);
+  facts.multiprocessors = 114;
+  facts.clock = 1.7;
+  facts.memoryRate = 2000;
+  facts.cacheBytes = 40 << 20;
+  MachineModel own = MachineModel::getGPU("sm_90a", facts);
+  EXPECT_EQ(own.workers, 114u);
+  EXPECT_EQ(own.sharedReadRate, 1800);
+  EXPECT_EQ(own.l3Bytes, 40 << 20);
+  EXPECT_LT(own.products.library.f16, hopper.products.library.f16);
+
+  MachineModel small = MachineModel::getGPU("sm_89");
+  EXPECT_EQ(small.workers, 58u);
+  EXPECT_NEAR(small.sharedReadRate, 270, 1);
+  EXPECT_EQ(small.sharedBytes, 99 << 10);
+  // The name of another architecture's is not looked at, nor a part of a word.
+  EXPECT_EQ(MachineModel::getGPU("sm_89", facts).sharedBytes, 99 << 10);
+  facts = GPUFacts();
+  facts.name = "NVIDIA L40S";
+  EXPECT_EQ(MachineModel::getGPU("sm_89", facts).workers, 142u);
+  // What has no row is like the last one before it, but for its blocks.
+  MachineModel later = MachineModel::getGPU("sm_120");
+  EXPECT_EQ(later.workers, 148u);
+  EXPECT_EQ(later.sharedBytes, 99 << 10);
+  EXPECT_EQ(MachineModel::getGPU("sm_75").workers, 108u);
+}
+
+TEST(GPUModel, RoundTrips) {
+  MachineModel model = MachineModel::getGPU("sm_90a");
+  std::string text = model.str();
+  auto document = JsonDocument::parse(text, "file");
+  ASSERT_TRUE(document);
+  Result<MachineModel> read = MachineModel::parse(document->root());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->str(), text);
+  EXPECT_EQ(read->products.staged.f16, model.products.staged.f16);
+  EXPECT_FALSE(read->hasScratch);
+  EXPECT_TRUE(read->hasWarpGroups);
+  // Those of a GPU are no processor's.
+  EXPECT_EQ(MachineModel().str().find("resident_threads"), std::string::npos);
+  EXPECT_NE(text.find("resident_threads"), std::string::npos);
+  text.replace(text.find("library_time"), 7, "looking");
+  auto other = JsonDocument::parse(text, "file");
+  ASSERT_TRUE(other);
+  EXPECT_FALSE(MachineModel::parse(other->root()));
+}
+
 class MachineFiles : public testing::Test {
 protected:
   MachineFiles() {

@@ -310,7 +310,7 @@ static double countSharedRows(llir::ProductOpInterface op,
 
 /// A multiprocessor of any GPU, with so much shared memory.
 static MachineModel getAnyGPU(int64_t bytes) {
-  MachineModel machine = MachineModel::getGPUThread();
+  MachineModel machine = MachineModel::getLeastGPU();
   machine.sharedBytes = bytes;
   return machine;
 }

@@ -62,10 +62,17 @@ double llir::nominalValue(const Expr &e, const Assumptions &assumptions,
 double Cost::price(const Assumptions &assumptions,
                    const MachineModel &machine) const {
   double bytes = nominalValue(bytesRead + bytesWritten, assumptions);
-  double work = nominalValue(flops, assumptions);
-  return std::max(bytes / machine.readRate, work / machine.operationRate) +
-         nominalValue(launches, assumptions) *
-             (machine.launchTime + machine.handOverTime);
+  double work = nominalValue(flops, assumptions), multiplying = 0;
+  // On a GPU tensor cores multiply.
+  if (double rate = machine.products.staged.of(productBits); rate > 0) {
+    double multiplied = nominalValue(products, assumptions);
+    work -= multiplied * (productBits > 32 ? 2 : 1);
+    multiplying = multiplied / rate;
+  }
+  double workers = machine.getLeastWorkers();
+  double computing = work / (workers * machine.operationRate) + multiplying;
+  return std::max(bytes / machine.getReadRate(workers), computing) +
+         nominalValue(launches, assumptions) * machine.getKernelTime();
 }
 
 Expr llir::countElements(Type tensor) {
@@ -130,9 +137,14 @@ LLIR_COST_OF(RMSNormOp) { return costOfRows(operands, 4); }
 LLIR_COST_OF(GemmOp) {
   auto k = attributes.getAs<hlir::MapAttr>("k");
   Expr extent = k ? k.getResults()[0] : Expr(1);
-  return Cost{
-      countBytes(operands[0]) + countBytes(operands[1]), countBytes(results[0]),
-      countElements(results[0]) * extent * Expr(widthFactor(results[0])), 1};
+  Expr products = countElements(results[0]) * extent;
+  Type element = cast<RankedTensorType>(operands[0]).getElementType();
+  return Cost{countBytes(operands[0]) + countBytes(operands[1]),
+              countBytes(results[0]),
+              products * Expr(widthFactor(results[0])),
+              1,
+              products,
+              element.getIntOrFloatBitWidth()};
 }
 
 LLIR_COST_OF(llir::GatherOp) {
@@ -165,8 +177,12 @@ Cost KernelOp::getCost() {
   Cost cost;
   cost.launches = 1;
   for (Operation &op : getBody().front())
-    if (auto flat = dyn_cast<CostOpInterface>(op))
-      cost.flops = cost.flops + flat.getCost().flops;
+    if (auto flat = dyn_cast<CostOpInterface>(op)) {
+      Cost own = flat.getCost();
+      cost.flops = cost.flops + own.flops;
+      cost.products = cost.products + own.products;
+      cost.productBits = std::max(cost.productBits, own.productBits);
+    }
   for (BlockArgument arg : getBody().getArguments()) {
     // An update in place touches the rows that it writes; rows taken by index
     // are read once for each index.

@@ -127,10 +127,11 @@ static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
     libraryRate /= kLossUnaligned;
   price.library = std::max(moved / machine.sharedReadRate,
                            work / (libraryRate * share(tiles * splits)));
-  price.kernels = std::max(price.kernels, rates.launchTime);
+  // Rates and steps are of products in graphs, launches included.
+  price.kernels = std::max(price.kernels, machine.getKernelTime());
   price.library = std::max(price.library, rates.libraryTime);
   auto addPass = [&](double passed) {
-    price.library += passed / machine.sharedReadRate + rates.launchTime;
+    price.library += passed / machine.sharedReadRate + machine.getKernelTime();
   };
   // A copy is written by what computes the value, where nothing else reads it.
   for (const Matrix &operand : {layout.lhs, layout.rhs})

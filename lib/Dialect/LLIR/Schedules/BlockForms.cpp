@@ -54,7 +54,7 @@ static constexpr int64_t kDepth = 64, kPlainDepth = 16, kSmallTileDepth = 32,
                          kSmallTile = 64 * 64;
 /// Operations of an access that brings elements to shared memory, and to put
 /// down each of them there where they do not stay neighbours.
-static constexpr double kReadOperations = 8, kApartOperations = 4;
+static constexpr double kReadOperations = 32, kApartOperations = 16;
 /// Where blocks are fewer than multiprocessors, parts of k make so many for
 /// each; a part has so many steps at least, beside which it is little to merge
 /// parts, and so many of them at most.

@@ -127,9 +127,9 @@ static void shortenCode(KernelOp kernel,
 // Shared values
 //===----------------------------------------------------------------------===//
 
-/// Blocks of threads that share values: eight of 128 threads on each of the 132
-/// multiprocessors of sm_90.
-static constexpr int64_t kSharingBlocks = 1056, kSharingBlocksEach = 8;
+/// Blocks of threads that share values on each multiprocessor, and their
+/// threads.
+static constexpr int64_t kSharingBlocksEach = 8;
 static constexpr unsigned kSharingThreads = 128;
 
 static constexpr StringLiteral kShare = "share";
@@ -300,7 +300,7 @@ proposeShared(KernelAnalysis &a, const Domain &domain, const SharedRows &shared,
     unsigned bits = std::max(8u, getElementType(v).getIntOrFloatBitWidth());
     c.addForm(
         v.getDefiningOp(), kShare,
-        {{"blocks", kSharingBlocks},
+        {{"blocks", kSharingBlocksEach * machine.workers},
          {"each", kSharingBlocksEach},
          {"lanes", chooseLanes(Expr(*getLength(v)), machine.getLanes(bits))}});
   }

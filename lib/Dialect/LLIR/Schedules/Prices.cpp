@@ -30,13 +30,6 @@ static constexpr double kWindowLoad = 2;
 static constexpr double kLoadShare = 0.1, kStepOverhead = 2;
 /// The part of a full tile's step that multiplies: kTileShare counts the rest.
 static constexpr double kFullStep = 0.9;
-/// Bytes that an operation of the first cache's rate could read from the next
-/// ones.
-static constexpr double kCacheBytesPerOperation = 2;
-/// The same of the cache of all workers. A worker waits for what is there: its
-/// tiles do not look so far ahead (measured on Sapphire Rapids, where a second
-/// pass over 4 to 9 MB takes a product 0.03 to 0.09 ns a byte more).
-static constexpr double kFarBytesPerOperation = 1;
 /// Runs of units that a worker gets one after the other where there are others.
 static constexpr double kRuns = 4;
 /// The part of a unit by which workers end apart, for they begin at different
@@ -55,9 +48,8 @@ double llir::priceWork(const LoopWork &work, const MachineModel &machine,
                        double workers) {
   double busy = std::max(work.operations / machine.operationRate +
                              work.products / getProductRate(machine),
-                         work.cacheBytes /
-                             (kCacheBytesPerOperation * machine.operationRate));
-  busy += work.farBytes / (kFarBytesPerOperation * machine.operationRate);
+                         work.cacheBytes / machine.getCacheRate());
+  busy += work.farBytes / machine.getSharedCacheRate();
   busy += work.shared / machine.operationRate;
   double units = std::max(1.0, work.units);
   // The runtime hands over what is worth it; a GPU's blocks go to all of it.

@@ -150,9 +150,13 @@ static LoopWork countTeams(const RowProgram &p, const KernelSizes &sizes,
   work.operations = ofMember.operations * team * rows;
   work.memoryBytes = sizes.countMemory();
   // What is the same for all rows comes from a cache for each block.
+  double shared = 0;
   for (BlockArgument argument : p.a.kernel.getBody().getArguments())
     if (p.isShared(argument))
-      work.cacheBytes += sizes.countBytes(argument) * work.units;
+      shared += sizes.countBytes(argument);
+  (shared <= machine.l2Bytes   ? work.cacheBytes
+   : shared <= machine.l3Bytes ? work.farBytes
+                               : work.memoryBytes) += shared * work.units;
   return work;
 }
 

@@ -30,7 +30,7 @@ struct ExpandOrders : llir::impl::ExpandOrdersPassBase<ExpandOrders> {
 void ExpandOrders::runOnOperation() {
   if (!blockThreads || getOperation().isDeclaration())
     return;
-  MachineModel machine = MachineModel::getGPUThread();
+  MachineModel machine = MachineModel::getLeastGPU();
   machine.workers = static_cast<unsigned>(workers);
   Reporter reporter(&getContext(), DEBUG_TYPE, getOperation().getSymName());
   Block &block = getOperation().getBody().front();

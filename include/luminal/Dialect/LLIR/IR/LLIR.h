@@ -32,9 +32,14 @@ struct Cost {
   Expr flops;
   /// Kernels launched.
   Expr launches;
+  /// Of the operations, multiplications with addition of matrices, of elements
+  /// of so many bits; those of f64 are two operations each.
+  Expr products = {};
+  unsigned productBits = 0;
 
-  /// Time in nanoseconds by the roofline of one worker of `machine`, symbols at
-  /// their nominal values: ranks programs before anything is measured.
+  /// Time in nanoseconds by the roofline of one core of a CPU, or of a whole
+  /// GPU, symbols at their nominal values: ranks programs before anything is
+  /// measured.
   double price(const Assumptions &assumptions,
                const MachineModel &machine) const;
 };
