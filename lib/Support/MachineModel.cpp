@@ -86,13 +86,6 @@ std::string_view MachineModel::getArchOfGPU(std::string_view name) {
   return {};
 }
 
-std::string MachineModel::listGPUs() {
-  std::string names;
-  for (const GPU &gpu : kGPUs)
-    names += (names.empty() ? "" : ", ") + std::string(gpu.name);
-  return names;
-}
-
 /// By the compute capability; what all from 8.0 on have stands for others.
 static int64_t getSharedBytes(std::string_view arch) {
   static constexpr std::pair<std::string_view, int64_t> kKibibytes[] = {

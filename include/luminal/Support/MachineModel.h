@@ -167,8 +167,6 @@ struct MachineModel {
   /// The architecture of the GPU that GPUs.def calls `name`; empty where it has
   /// none.
   static std::string_view getArchOfGPU(std::string_view name);
-  /// The names in GPUs.def, for messages.
-  static std::string listGPUs();
   /// What all GPUs have that code is made for.
   static MachineModel getLeastGPU();
 

@@ -58,7 +58,7 @@ func.func @short(%x: tensor<65536x32xf32>) -> tensor<65536xf32> {
 
 // Neighbours in memory are in different rows: a thread for each.
 // CHECK-LABEL: @across
-// CHECK: loops<grid(d0) stream(d1:all) threads({{[0-9]+}}) op1 = pass {lanes = 1, unroll = 8}>
+// CHECK: loops<grid(d0) stream(d1:all) threads({{[0-9]+}}) op1 = pass {lanes = 1, unroll = 16}>
 // PTX-LABEL: .entry across(
 // PTX-NOT: shfl
 func.func @across(%x: tensor<512x65536xf32>) -> tensor<65536xf32> {
@@ -181,4 +181,28 @@ func.func @rows_to_four(%x: tensor<?x4096xbf16, #hlir.dims<s>>, %w: tensor<4096x
     attributes {hlir.symbols = #hlir.symbols<s in [1, 4]>} {
   %0 = llir.gemm %x, %w k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<?x4096xbf16, #hlir.dims<s>>, tensor<4096x4096xbf16> -> tensor<?x4096xbf16, #hlir.dims<s>>
   return %0 : tensor<?x4096xbf16, #hlir.dims<s>>
+}
+
+// 512 threads would leave half of them idle in the last of three rounds; where rows are few, many threads are worth that.
+// CHECK-LABEL: @wide
+// CHECK: loops<grid(d0) stream(d1:all v4) threads(256, 256) op0 = pass {blocks = 4, lanes = 4, unroll = 5}>
+func.func @wide(%x: tensor<4096x5000xf32>) -> tensor<4096xf32> {
+  %0 = llir.reduce sum %x : tensor<4096x5000xf32> -> tensor<4096xf32>
+  return %0 : tensor<4096xf32>
+}
+
+// CHECK-LABEL: @wide_few
+// CHECK: loops<grid(d0) stream(d1:all v4) threads(512, 512) op0 = pass {blocks = 2, lanes = 4, unroll = 3}>
+func.func @wide_few(%x: tensor<528x5000xf32>) -> tensor<528xf32> {
+  %0 = llir.reduce sum %x : tensor<528x5000xf32> -> tensor<528xf32>
+  return %0 : tensor<528xf32>
+}
+
+// Elements of two bytes that are no vectors: more of them at a time.
+// CHECK-LABEL: @narrow_odd
+// CHECK: loops<grid(d0) stream(d1:all) threads(512, 512) op1 = pass {blocks = 2, lanes = 1, unroll = 11}>
+func.func @narrow_odd(%x: tensor<512x50257xf16>) -> tensor<512xf32> {
+  %0 = llir.elementwise cast(%x) : (tensor<512x50257xf16>) -> tensor<512x50257xf32>
+  %1 = llir.reduce max %0 : tensor<512x50257xf32> -> tensor<512xf32>
+  return %1 : tensor<512xf32>
 }

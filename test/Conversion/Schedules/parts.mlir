@@ -4,6 +4,7 @@
 // RUN: luminal-opt %t.mlir --split-input-file --llir-plan-memory | FileCheck %s --check-prefix=PLAN
 // RUN: luminal-opt %t.mlir --split-input-file --llir-plan-memory --convert-llir-to-llvm="arch=sapphirerapids keep-loops" | FileCheck %s --check-prefix=CODE
 // RUN: luminal-opt %s --split-input-file --luminal-pipeline="target=cuda arch=sm_90a from=saturated until=scheduled" | FileCheck %s --check-prefix=CUDA
+// RUN: luminal-opt %s --split-input-file --luminal-pipeline="target=cuda arch=l4 from=saturated until=scheduled" | FileCheck %s --check-prefix=L4
 
 // All elements of a tensor: one block of the grid, its states and its counter.
 // CHECK-LABEL: @whole
@@ -44,7 +45,7 @@ func.func @whole(%a: tensor<16777216xf32>) -> tensor<f32> {
 // CHECK: loops<grid(d0:all v8) stream(d1:all) parts(64) op1 = pass {lanes = 1, unroll = 2}>
 // REMARK: parts=64
 // CUDA-LABEL: @tall
-// CUDA: loops<grid(d0) stream(d1:all) parts(1024) threads(256) op1 = pass {lanes = 1, unroll = 8}>
+// CUDA: loops<grid(d0) stream(d1:all) parts(1024) threads(256) op1 = pass {lanes = 1, unroll = 16}>
 func.func @tall(%a: tensor<1048576x8xf32>) -> tensor<8xf32> {
   %r = llir.kernel(%a) : (tensor<1048576x8xf32>) -> tensor<8xf32> {
   ^bb0(%x: tensor<1048576x8xf32>):
@@ -53,6 +54,22 @@ func.func @tall(%a: tensor<1048576x8xf32>) -> tensor<8xf32> {
     llir.yield %1 : tensor<8xf32>
   }
   return %r : tensor<8xf32>
+}
+
+// -----
+// Threads of a GPU that sum a column each: no more of them than keep its memory busy, for one merges the parts.
+// CUDA-LABEL: @columns
+// CUDA: loops<grid(d0) stream(d1:all) parts(62) threads(256) op1 = pass {lanes = 1, unroll = 16}>
+// L4-LABEL: @columns
+// L4: loops<grid(d0) stream(d1:all) parts(15) threads(256) op1 = pass {lanes = 1, unroll = 16}>
+func.func @columns(%a: tensor<65536x1000xf32>) -> tensor<1000xf32> {
+  %r = llir.kernel(%a) : (tensor<65536x1000xf32>) -> tensor<1000xf32> {
+  ^bb0(%x: tensor<65536x1000xf32>):
+    %0 = llir.view %x <(d0, d1) -> (d1, d0)> : tensor<65536x1000xf32> -> tensor<1000x65536xf32>
+    %1 = llir.reduce sum %0 : tensor<1000x65536xf32> -> tensor<1000xf32>
+    llir.yield %1 : tensor<1000xf32>
+  }
+  return %r : tensor<1000xf32>
 }
 
 // -----

@@ -114,13 +114,15 @@ struct PartsChoice {
   llvm::SmallVector<std::pair<Expr, int64_t>> atLeast, atMost;
 };
 /// `units` units of work reduce `extent` elements each, with `work` simple
-/// operations for one; the machine takes `atOnce` units at a time. `why` says
-/// why they are cut, or why not.
+/// operations for one; the machine takes `atOnce` units at a time, and
+/// `unitsEach` one after the other (nothing: a few, so that all have about as
+/// much). `why` says why they are cut, or why not.
 PartsChoice chooseParts(KernelOp kernel,
                         const KernelAnalysis::SymbolRanges &ranges,
                         const Expr &units, const Expr &extent, int64_t work,
                         int64_t atOnce, const MachineModel &machine,
-                        llvm::SmallVectorImpl<Reporter::Arg> &why);
+                        llvm::SmallVectorImpl<Reporter::Arg> &why,
+                        std::optional<int64_t> unitsEach = std::nullopt);
 /// The case `c`, and before it the same with parts where they pay.
 llvm::SmallVector<LoopCaseAttr> buildWithParts(const CaseBuilder &c,
                                                const PartsChoice &choice);

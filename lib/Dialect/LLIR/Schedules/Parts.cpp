@@ -147,7 +147,8 @@ PartsChoice llir::chooseParts(KernelOp kernel,
                               const Expr &units, const Expr &extent,
                               int64_t work, int64_t atOnce,
                               const MachineModel &machine,
-                              SmallVectorImpl<Reporter::Arg> &why) {
+                              SmallVectorImpl<Reporter::Arg> &why,
+                              std::optional<int64_t> unitsEach) {
   PartsChoice choice;
   auto refuse = [&](StringRef reason) {
     why.push_back({"no parts because", reason.str()});
@@ -166,7 +167,7 @@ PartsChoice llir::chooseParts(KernelOp kernel,
     return refuse("a unit has too little work");
   if (StringRef rest = findRest(kernel); !rest.empty())
     return refuse(rest);
-  int64_t parts = llvm::divideCeil(kUnitsEach * atOnce,
+  int64_t parts = llvm::divideCeil(unitsEach.value_or(kUnitsEach) * atOnce,
                                    std::max<int64_t>(1, count.value_or(1)));
   parts = std::min(parts, n ? *n / ofPart : kPartsOfUnknown);
   // Who merges the parts has no more to do than who reduces one.

@@ -275,29 +275,33 @@ static Decision shouldBringRows(const KernelAnalysis &a, const Rows &rows,
   return Decision::accept();
 }
 
-/// The case `c`, and one with parts where they pay. A unit takes `length` rows.
-static SmallVector<LoopCaseAttr> addParts(CaseBuilder &c, KernelAnalysis &a,
-                                          const Rows &rows,
-                                          const Domain &domain, int64_t length,
-                                          const MachineModel &machine,
-                                          SmallVectorImpl<Reporter::Arg> &why) {
+/// The case `c`, and one with parts where they pay. A unit takes `length` rows;
+/// a thread of a GPU that takes one alone reads `bytes` of it at once.
+static SmallVector<LoopCaseAttr>
+addParts(CaseBuilder &c, KernelAnalysis &a, const Rows &rows,
+         const Domain &domain, int64_t length, double bytes,
+         const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
   Expr units = 1;
   for (auto [extent, axis] : llvm::zip_equal(domain.extents, c.grid))
     units = units * (axis.getBlock() ? Expr::ceilDiv(extent, axis.getBlock())
                                      : Expr(1));
   // Of a GPU a multiprocessor takes all teams of a block.
   int64_t atOnce = machine.workers;
+  std::optional<int64_t> unitsEach;
   if (c.threads) {
     atOnce *= c.threads / c.team;
     length *= c.threads / c.team;
-    // Threads on their own have less on its way from memory than teams.
-    if (c.team == 1)
-      atOnce *= 2;
+    // One thread merges all parts of a row: there are no more than keep memory
+    // busy.
+    if (c.team == 1) {
+      atOnce = countThreadsInFlight(bytes, machine);
+      unitsEach = 1;
+    }
   }
   return buildWithParts(c, chooseParts(rows.kernel, a.getRanges(),
                                        a.simplify(units), rows.extent,
                                        length * getElementCost(rows.kernel),
-                                       atOnce, machine, why));
+                                       atOnce, machine, why, unitsEach));
 }
 
 /// A team takes a row, or a thread does where neighbours in memory are in
@@ -306,8 +310,9 @@ static SmallVector<LoopCaseAttr>
 proposeThreads(KernelAnalysis &a, const Rows &rows, const Domain &domain,
                unsigned column, const MachineModel &machine,
                SmallVectorImpl<Reporter::Arg> &why) {
-  // Vectors that a thread keeps in registers.
-  constexpr int64_t kVectorsEach = 2, kMostRounds = 8;
+  // Vectors that a thread keeps in registers; more of them where they are less
+  // than 4 bytes, and where it sums rows alone: memory answers late.
+  constexpr int64_t kVectorsEach = 2, kMostRounds = 8, kMostRoundsOfFew = 16;
   CaseBuilder c(a.kernel.getContext(), machine);
   Accesses accesses(a);
   for (RowReductionOpInterface op : rows.reduces)
@@ -332,14 +337,21 @@ proposeThreads(KernelAnalysis &a, const Rows &rows, const Domain &domain,
     c.grid.push_back(c.axis(group));
   if (!rows.extent.isConstant(1))
     c.stream.push_back(c.axis(rows.getStreamDim(), 0, lanes));
-  int64_t unroll = isAcross ? chooseUnroll(rows.extent, 1, kMostRounds)
-                            : chooseRounds(vectors, c.team, kMostRounds);
+  unsigned bits = accesses.getLeastBits();
+  int64_t states = 0;
+  for (RowReductionOpInterface op : rows.reduces)
+    states += int64_t(
+        cast<ReductionOpInterface>(op.getOperation()).getStateTypes().size());
+  bool isFew = isAcross ? states == 1 : lanes * bits < 32;
+  int64_t most = isFew ? kMostRoundsOfFew : kMostRounds;
+  int64_t unroll = isAcross ? chooseUnroll(rows.extent, 1, most)
+                            : chooseRounds(vectors, c.team, most);
   SmallVector<CaseBuilder::Number> numbers = {{"lanes", lanes},
                                               {"unroll", unroll}};
   // One block's barriers are other blocks' time. A multiprocessor has registers
   // for all threads where each keeps few elements, those of its row.
-  constexpr int64_t kThreadsAtATime = 2048, kFewElements = 8;
-  int64_t atATime = kThreadsAtATime;
+  constexpr int64_t kFewElements = 8;
+  int64_t atATime = machine.residentThreads;
   if (lanes * unroll > kFewElements || !vectors ||
       *vectors > unroll * int64_t(c.team))
     atATime /= 2;
@@ -360,7 +372,7 @@ proposeThreads(KernelAnalysis &a, const Rows &rows, const Domain &domain,
   // Parts of few rows make whole blocks.
   c.threads = chooseThreads(std::nullopt, c.team, machine);
   SmallVector<LoopCaseAttr> cases =
-      addParts(c, a, rows, domain, 1, machine, why);
+      addParts(c, a, rows, domain, 1, double(unroll * bits) / 8, machine, why);
   if (cases.front().getParts() > 1)
     return cases;
   c.threads = chooseThreads(total, c.team, machine);
@@ -430,7 +442,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     proposeKept(c, rows, walks, why);
   why.push_back(
       {"form", isAcross ? "vectors across rows" : "vectors along rows"});
-  return addParts(c, a, rows, domain, length, machine, why);
+  return addParts(c, a, rows, domain, length, /*bytes=*/0, machine, why);
 }
 
 static LoopWork count(KernelOp kernel,

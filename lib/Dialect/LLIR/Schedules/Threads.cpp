@@ -17,6 +17,10 @@ static constexpr unsigned kLargestTeam = 512;
 /// have; and threads, in units of all that a GPU has, that hide this.
 static constexpr unsigned kSmallestTeam = 8;
 static constexpr int64_t kMostVectorsEach = 5, kManyUnitsEach = 16;
+/// Vectors that a member of a block's team keeps; and how much less a team of
+/// half as many must leave idle.
+static constexpr int64_t kMostVectorsOfBlock = 8;
+static constexpr double kWorthHalving = 1.05;
 
 /// As memory holds it: i1 is a byte.
 static unsigned getBits(Type element) {
@@ -102,6 +106,22 @@ unsigned Accesses::chooseLanes(unsigned dim, const Expr &extent,
   return along > apart ? lanes : 1;
 }
 
+unsigned Accesses::getLeastBits() const {
+  unsigned least = 64;
+  for (const Access &access : accesses)
+    least = std::min(least, access.bits);
+  return least;
+}
+
+int64_t llir::countThreadsInFlight(double bytes, const MachineModel &machine) {
+  constexpr double kLoaded = 2, kLeast = 256;
+  double workers = machine.workers;
+  double needed = kLoaded * machine.memoryLatency *
+                  machine.getReadRate(workers) / std::max(1.0, bytes);
+  return int64_t(
+      std::clamp(needed, kLeast * workers, workers * machine.residentThreads));
+}
+
 unsigned llir::chooseTeam(std::optional<int64_t> vectors,
                           std::optional<int64_t> units, int64_t each,
                           const MachineModel &machine) {
@@ -123,6 +143,18 @@ unsigned llir::chooseTeam(std::optional<int64_t> vectors,
   unsigned team = 4 * machine.warpThreads;
   while (team < kLargestTeam && team * each < *vectors)
     team *= 2;
+  // A smaller one where members of this one have nothing in its last round, as
+  // long as each keeps its vectors and threads have work all the same.
+  auto getLoss = [&](unsigned members) {
+    return double(llvm::divideCeil(*vectors, members) * members) / *vectors;
+  };
+  for (unsigned half = team / 2;
+       half >= 4 * machine.warpThreads && units &&
+       llvm::divideCeil(*vectors, half) <= kMostVectorsOfBlock &&
+       *units * half >= kManyUnitsEach * kManyThreads &&
+       kWorthHalving * getLoss(half) < getLoss(team);
+       half /= 2)
+    team = half;
   return team;
 }
 

@@ -28,6 +28,8 @@ public:
   /// where nothing is written; 1 where few are next to each other.
   unsigned chooseLanes(unsigned dim, const Expr &extent,
                        const MachineModel &machine) const;
+  /// Of the elements that are read and written, the bits of the narrowest.
+  unsigned getLeastBits() const;
 
 private:
   struct Access {
@@ -39,6 +41,9 @@ private:
   llvm::SmallVector<Access> accesses;
 };
 
+/// Threads with `bytes` each on their way that keep a GPU's memory busy, which
+/// takes twice as long to answer then.
+int64_t countThreadsInFlight(double bytes, const MachineModel &machine);
 /// Threads that take `vectors` vectors (nothing: unknown) of one of `units`
 /// units (likewise) together, about `each` of them a thread.
 unsigned chooseTeam(std::optional<int64_t> vectors,
