@@ -42,10 +42,16 @@ def test_function(seed):
         for rows, columns, n, flag in ((3, 5, 2, None), (4, 7, 3, None), (6, 2, 3, 0.5)):
             inputs = [torch.randn(rows, columns, generator=random) for _ in range(2)]
             ours, theirs = [i.clone() for i in inputs], [i.clone() for i in inputs]
+            try:
+                want = function(*theirs, n, flag=flag)
+            except RuntimeError:  # a view of strides that no view can have
+                with pytest.raises((RuntimeError, torch._dynamo.exc.TorchDynamoException)):
+                    compiled(*ours, n, flag=flag)
+                continue
             with warnings.catch_warnings(record=True) as heard:
                 warnings.simplefilter("always")
                 got = compiled(*ours, n, flag=flag)
-            helpers.same(got, function(*theirs, n, flag=flag))
+            helpers.same(got, want)
             helpers.same(ours, theirs)
             # What falls back says why.
             texts = [str(w.message) for w in heard if "luminal" in str(w.message)]
