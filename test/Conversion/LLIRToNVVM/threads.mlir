@@ -200,7 +200,7 @@ func.func @wide_few(%x: tensor<528x5000xf32>) -> tensor<528xf32> {
 
 // Elements of two bytes that are no vectors: more of them at a time.
 // CHECK-LABEL: @narrow_odd
-// CHECK: loops<grid(d0) stream(d1:all) threads(512, 512) op1 = pass {blocks = 2, lanes = 1, unroll = 11}>
+// CHECK: loops<grid(d0) stream(d1:all) threads(512, 512) op1 = pass {blocks = 2, lanes = 1, unroll = 16}>
 func.func @narrow_odd(%x: tensor<512x50257xf16>) -> tensor<512xf32> {
   %0 = llir.elementwise cast(%x) : (tensor<512x50257xf16>) -> tensor<512x50257xf32>
   %1 = llir.reduce max %0 : tensor<512x50257xf32> -> tensor<512xf32>

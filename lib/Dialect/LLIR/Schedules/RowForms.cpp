@@ -332,7 +332,9 @@ proposeThreads(KernelAnalysis &a, const Rows &rows, const Domain &domain,
   if (isAcross)
     lanes = 1;
   else
-    c.team = chooseTeam(vectors, count, kVectorsEach, machine);
+    c.team = chooseTeam(vectors, count, kVectorsEach, machine,
+                        lanes > 1 &&
+                            lanes == machine.getLanes(accesses.getLeastBits()));
   for (ArrayRef<unsigned> group : domain.groups)
     c.grid.push_back(c.axis(group));
   if (!rows.extent.isConstant(1))
@@ -346,6 +348,10 @@ proposeThreads(KernelAnalysis &a, const Rows &rows, const Domain &domain,
   int64_t most = isFew ? kMostRoundsOfFew : kMostRounds;
   int64_t unroll = isAcross ? chooseUnroll(rows.extent, 1, most)
                             : chooseRounds(vectors, c.team, most);
+  // As many as may be, also where they leave a rest: rows of 50257 f16 took
+  // 62.6 us on an H200 by 16 of them, 69.7 by 11, 65.8 by 8.
+  if (isFew && !isAcross && vectors && *vectors > int64_t(c.team) * most)
+    unroll = most;
   SmallVector<CaseBuilder::Number> numbers = {{"lanes", lanes},
                                               {"unroll", unroll}};
   // One block's barriers are other blocks' time. A multiprocessor has registers
