@@ -257,7 +257,7 @@ static SmallVector<LoopCaseAttr> proposeSharedTogether(
     unsigned bits = std::max(8u, getElementType(v).getIntOrFloatBitWidth());
     c.addForm(
         v.getDefiningOp(), kShare,
-        {{"blocks", kSharingBlocks},
+        {{"blocks", kSharingBlocksEach * machine.workers},
          {"each", kSharingBlocksEach},
          {"lanes", chooseLanes(Expr(*getLength(v)), machine.getLanes(bits))}});
   }
