@@ -10,6 +10,7 @@
 
 #include "Lanes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace luminal;
 using namespace mlir;
@@ -43,10 +44,21 @@ static Value emitPower(Lanes &m, Value y) {
 Value luminal::emitExp2FastF32(Lanes &m, Value x) {
   if (!hasFloatInstructions(m.b))
     return emitPower(m, m.select(m.lt(m.num(x, 130.0), x), m.num(x, 130.0), x));
-  return LLVM::CallIntrinsicOp::create(
-             m.b, x.getType(), m.b.getStringAttr("llvm.nvvm.ex2.approx.ftz"),
-             ValueRange{x})
-      .getResult(0);
+  auto emitLane = [&](Value lane) {
+    return LLVM::CallIntrinsicOp::create(
+               m.b, lane.getType(),
+               m.b.getStringAttr("llvm.nvvm.ex2.approx.ftz"), ValueRange{lane})
+        .getResult(0);
+  };
+  auto type = dyn_cast<VectorType>(x.getType());
+  if (!type)
+    return emitLane(x);
+  // The instruction takes one element; LLVM does not split vectors for it.
+  Value result = m.num(x, 0);
+  for (int64_t i = 0; i < type.getNumElements(); ++i)
+    result = vector::InsertOp::create(
+        m.b, emitLane(vector::ExtractOp::create(m.b, x, i)), result, i);
+  return result;
 }
 
 /// 1 / x for x >= 1.
