@@ -511,8 +511,10 @@ private:
     Value descriptor = describe(right, e.constant(0));
     SmallVector<Value> args(sums);
     std::string constraints;
+    // Written before all operands are read: a zero among these must not have
+    // the register of a sum that begins with 0.
     for (size_t i = 0; i < count; ++i)
-      constraints += "=f,";
+      constraints += "=&f,";
     for (size_t i = 0; i < count; ++i)
       constraints += std::to_string(i) + ",";
     auto addArg = [&](Value v, StringRef constraint) {

@@ -420,8 +420,9 @@ unsigned Generator::scatter(const std::string &combine, unsigned dest,
   int64_t count = mostElements(at(indices).shape);
   Node node(at(dest).shape, at(dest).dtype);
   node.operands = {dest, indices, updates};
-  // Updates are added in order, on both sides.
-  node.isExact = exactOperands(program.nodes, node);
+  // Many floats are added by sorted indices on a GPU, in parts.
+  node.isExact = exactOperands(program.nodes, node) &&
+                 (combine != "add" || !isFloat(node.dtype));
   node.most = std::max(at(dest).most, at(updates).most);
   if (combine == "add")
     node.most += at(updates).most * static_cast<double>(count);

@@ -122,6 +122,17 @@ int64_t StreamTile::countRegisters(ArrayRef<Anchor> anchors) const {
   return registers;
 }
 
+int64_t StreamTile::countLargestSums(ArrayRef<Anchor> anchors) const {
+  int64_t most = 0;
+  for (const Anchor &anchor : anchors)
+    if (anchor.role != Role::Reduction) {
+      Part part = getPart(anchor);
+      most = std::max<int64_t>(most, rows * part.columns / threads *
+                                         llvm::divideCeil(part.sumBytes, 4));
+    }
+  return most;
+}
+
 /// What is on its way to shared memory.
 int64_t StreamTile::countMoved(ArrayRef<Anchor> anchors) const {
   int64_t registers = 0;

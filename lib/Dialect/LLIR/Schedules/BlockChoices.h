@@ -34,6 +34,13 @@ verifyReading(LoopFormAttr form, const ProductAnalysis &p, bool ofRows,
               int64_t count, int64_t depth,
               llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
+/// Checks that so many blocks of threads leave each thread the registers of a
+/// product that four warps multiply together, into so many registers of sums.
+mlir::LogicalResult
+verifyResidents(int64_t blocks, int64_t threads, int64_t sums,
+                const MachineModel &machine,
+                llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+
 } // namespace luminal::llir
 
 #endif // LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_BLOCKCHOICES_H

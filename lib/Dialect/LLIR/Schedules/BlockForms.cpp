@@ -507,6 +507,22 @@ static LogicalResult verifyTile(const TileForm &tile, const ProductAnalysis &p,
   return success();
 }
 
+LogicalResult
+llir::verifyResidents(int64_t blocks, int64_t threads, int64_t sums,
+                      const MachineModel &machine,
+                      function_ref<InFlightDiagnostic()> emitError) {
+  // Threads get registers by eight; beside its sums, an instruction of four
+  // warps takes 26 to 30 (ptxas 13.0).
+  constexpr int64_t kStep = 8, kBesideSums = 32;
+  int64_t room = machine.blockRegisters / (blocks * threads) / kStep * kStep;
+  if (room < sums + kBesideSums)
+    return emitError() << "is to find room for " << blocks << " blocks of "
+                       << threads << " threads, which leaves each " << room
+                       << " registers, its products take "
+                       << sums + kBesideSums;
+  return success();
+}
+
 static LogicalResult verify(KernelOp kernel,
                             const KernelAnalysis::SymbolRanges &ranges,
                             LoopCaseAttr loopCase, const MachineModel &machine,
@@ -554,7 +570,13 @@ static LogicalResult verify(KernelOp kernel,
       return emitError() << "takes more than one product in a tile";
   }
   TileForm tile = TileForm::get(form, rows, columns);
-  return verifyTile(tile, p, form, loopCase, machine, emitError);
+  if (failed(verifyTile(tile, p, form, loopCase, machine, emitError)))
+    return failure();
+  if (form.getWord("use") != "wgmma")
+    return success();
+  return verifyResidents(form.getNumber("blocks", 1), loopCase.getThreads(),
+                         rows * columns / loopCase.getThreads(), machine,
+                         emitError);
 }
 
 /// Each part has a step of k.

@@ -402,6 +402,13 @@ static LogicalResult verify(KernelOp kernel,
   if (Decision possible = check(t, tile, machine); !possible)
     return emitError() << "walks anchors jointly by blocks of threads, but "
                        << possible.str();
+  for (const Anchor &anchor : t.getAnchors())
+    if (tile.useWarpGroups &&
+        failed(verifyResidents(
+            loopCase.getForm(getPosition(anchor.op)).getNumber("blocks", 1),
+            tile.threads, tile.countLargestSums(t.getAnchors()), machine,
+            emitError)))
+      return failure();
   if (std::optional<int64_t> n = t.extent.asConstant()) {
     int64_t chunks = llvm::divideCeil(*n, t.chunk), parts = loopCase.getParts();
     if (parts > 1 && chunks < parts)

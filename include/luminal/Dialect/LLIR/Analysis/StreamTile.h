@@ -89,6 +89,8 @@ struct StreamTile {
     return copied.contains(anchor.op) ? stages : 1;
   }
 
+  /// Registers of a thread for the sums of the largest product.
+  int64_t countLargestSums(llvm::ArrayRef<StreamedSpace::Anchor> anchors) const;
   /// Blocks that find room on a multiprocessor, about.
   int64_t countResidents(llvm::ArrayRef<StreamedSpace::Anchor> anchors,
                          const MachineModel &machine) const;
