@@ -92,20 +92,38 @@ void BlockSide::store(ValueRange vectors) const {
   for (auto [i, v] : llvm::enumerate(vectors)) {
     auto [own, k] = getPlace(i);
     auto store = [&, own = own, k = k, v = v] {
-      auto at = [&](Value own) {
-        Value line = ofK ? own : k, inLine = ofK ? k : own;
-        return e.address(memory, tile.getPlace(line, inLine, getStride()),
+      // Where the element of a vector has its place that lies so far in it.
+      auto at = [&](unsigned lane) {
+        Value moved = reading.isAlongK ? e.add(k, e.constant(lane))
+                                       : e.add(own, e.constant(lane)),
+              ownPlace = reading.isAlongK ? own : moved,
+              kPlace = reading.isAlongK ? moved : k;
+        return e.address(memory,
+                         tile.getPlace(ofK ? ownPlace : kPlace,
+                                       ofK ? kPlace : ownPlace, getStride()),
                          stored);
       };
-      if (reading.lanes == 1 || reading.isAlongK == ofK) {
-        LLVM::StoreOp::create(e.b, v, at(own),
-                              std::min(16u, bytes * reading.lanes));
+      if (reading.lanes == 1) {
+        LLVM::StoreOp::create(e.b, v, at(0), bytes);
+        return;
+      }
+      if (reading.isAlongK == ofK) {
+        // A line is whole for 16 bytes: swizzles move these.
+        int64_t run = std::min<int64_t>(reading.lanes, 16 / bytes);
+        for (int64_t l = 0; l < reading.lanes; l += run) {
+          Value part = run == reading.lanes
+                           ? v
+                           : vector::ExtractStridedSliceOp::create(
+                                 e.b, v, ArrayRef<int64_t>(l),
+                                 ArrayRef<int64_t>(run), ArrayRef<int64_t>(1));
+          LLVM::StoreOp::create(e.b, part, at(unsigned(l)),
+                                unsigned(bytes * run));
+        }
         return;
       }
       for (unsigned l = 0; l < reading.lanes; ++l)
-        LLVM::StoreOp::create(e.b,
-                              vector::ExtractOp::create(e.b, v, int64_t(l)),
-                              at(e.add(own, e.constant(l))), bytes);
+        LLVM::StoreOp::create(
+            e.b, vector::ExtractOp::create(e.b, v, int64_t(l)), at(l), bytes);
     };
     if (isSpread())
       store();
