@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 
 using namespace luminal;
 using luminal::capi::Call;
@@ -198,9 +199,10 @@ struct luminal_repeat {
                       given.output_extents + given.num_output_extents),
         integers(given.integers, given.integers + given.num_integers) {
     if (given.positions)
-      positions.assign(given.positions, given.positions + given.num_tensors);
-    for (uint32_t position : positions)
-      lastPosition = std::max(lastPosition, position);
+      positions.emplace(given.positions, given.positions + given.num_tensors);
+    if (positions)
+      for (uint32_t position : *positions)
+        requiredCount = std::max<size_t>(requiredCount, position + size_t(1));
     request.dtypes = dtypes.data();
     request.extents = extents.data();
     request.output_extents = outputExtents.data();
@@ -224,9 +226,10 @@ struct luminal_repeat {
   std::vector<int64_t> extents, outputExtents, integers;
   luminal_tensor_reader reader = {};
   std::vector<const void *> classes;
-  /// Of the tensors in a list; empty where it has them in order.
-  std::vector<uint32_t> positions;
-  uint32_t lastPosition = 0;
+  /// Of the tensors in a list; none where it has them in order.
+  std::optional<std::vector<uint32_t>> positions;
+  /// Objects that a list has at least.
+  size_t requiredCount = 0;
   const uint64_t number = nextRepeat();
 };
 
@@ -288,21 +291,20 @@ luminal_status luminal_repeat_call_lists(const luminal_repeat *repeat,
   if (outputs->count != numOutputs)
     return fail(std::string(name) + ": " + std::to_string(outputs->count) +
                 " outputs, expected " + std::to_string(numOutputs));
-  const std::vector<uint32_t> &positions = repeat->positions;
-  if (positions.empty()) {
+  if (!repeat->positions) {
     if (tensors->count != numTensors)
       return fail(std::string(name) + ": " + std::to_string(tensors->count) +
                   " tensors, expected " + std::to_string(numTensors));
     return callAgain(name, *repeat, tensors->data, outputs->data);
   }
-  if (tensors->count <= repeat->lastPosition)
+  if (tensors->count < repeat->requiredCount)
     return fail(std::string(name) + ": " + std::to_string(tensors->count) +
                 " tensors, of which number " +
-                std::to_string(repeat->lastPosition) + " is asked for");
+                std::to_string(repeat->requiredCount - 1) + " is asked for");
   // One allocation a thread, of the largest call.
   thread_local std::vector<void *> picked;
   picked.resize(numTensors);
   for (size_t i = 0; i < numTensors; ++i)
-    picked[i] = tensors->data[positions[i]];
+    picked[i] = tensors->data[(*repeat->positions)[i]];
   return callAgain(name, *repeat, picked.data(), outputs->data);
 }
