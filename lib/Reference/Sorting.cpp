@@ -91,6 +91,20 @@ static bool comesBefore(const Element &a, const Element &b) {
   return a.key < b.key;
 }
 
+/// Sorts each piece of so many elements of a row, the last one of what is left,
+/// and returns where the pieces end. Stable: of runs that are sorted this is
+/// what merging gives.
+static std::vector<size_t> sortPieces(std::vector<Element> &row, size_t piece) {
+  std::vector<size_t> ends;
+  for (size_t begin = 0; begin < row.size(); begin += piece) {
+    const size_t end = std::min(row.size(), begin + piece);
+    std::stable_sort(row.begin() + static_cast<int64_t>(begin),
+                     row.begin() + static_cast<int64_t>(end), comesBefore);
+    ends.push_back(end);
+  }
+  return ends;
+}
+
 LogicalResult Evaluator::sortRuns(llir::SortRunsOp op) {
   FailureOr<Tensor> data = getTensor(op, 0);
   if (failed(data))
@@ -117,12 +131,7 @@ LogicalResult Evaluator::sortRuns(llir::SortRunsOp op) {
                                data->data() + static_cast<size_t>(r * n + i) *
                                                   dtypeSize(t),
                                op.getDescending(), op.getNanFirst())});
-    for (size_t begin = 0; begin < row.size(); begin += op.getRun()) {
-      const size_t end = std::min(row.size(), begin + op.getRun());
-      std::stable_sort(row.begin() + static_cast<int64_t>(begin),
-                       row.begin() + static_cast<int64_t>(end), comesBefore);
-      ends[static_cast<size_t>(r)].push_back(end);
-    }
+    ends[static_cast<size_t>(r)] = sortPieces(row, op.getRun());
   }
   if (failed(storePieces(op, rows, ends, *kept[0], *kept[1], results)))
     return failure();
@@ -163,13 +172,7 @@ LogicalResult Evaluator::mergeRuns(llir::MergeRunsOp op) {
       row.push_back({static_cast<uint32_t>(position),
                      loadInt(t, keys->data() + at * dtypeSize(t))});
     }
-    // Stable: of runs that are sorted this is what merging gives.
-    for (size_t begin = 0; begin < row.size(); begin += group) {
-      const size_t end = std::min(row.size(), begin + group);
-      std::stable_sort(row.begin() + static_cast<int64_t>(begin),
-                       row.begin() + static_cast<int64_t>(end), comesBefore);
-      ends[static_cast<size_t>(r)].push_back(end);
-    }
+    ends[static_cast<size_t>(r)] = sortPieces(row, group);
   }
   if (failed(storePieces(op, rows, ends, *kept[0], *kept[1], results)))
     return failure();

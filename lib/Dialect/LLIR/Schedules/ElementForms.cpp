@@ -232,6 +232,19 @@ proposeTogether(KernelAnalysis &a, const Domain &domain,
   return c;
 }
 
+/// The forms of what all blocks of threads compute first.
+static void addSharedRows(CaseBuilder &c, const SharedRows &shared,
+                          const MachineModel &machine) {
+  for (Value v : shared.values) {
+    unsigned bits = std::max(8u, getElementType(v).getIntOrFloatBitWidth());
+    c.addForm(
+        v.getDefiningOp(), kShare,
+        {{"blocks", kSharingBlocksEach * machine.workers},
+         {"each", kSharingBlocksEach},
+         {"lanes", chooseLanes(Expr(*getLength(v)), machine.getLanes(bits))}});
+  }
+}
+
 /// The same where a team takes several columns together.
 static SmallVector<LoopCaseAttr> proposeSharedTogether(
     KernelAnalysis &a, const Domain &domain, const SharedRows &shared,
@@ -253,14 +266,7 @@ static SmallVector<LoopCaseAttr> proposeSharedTogether(
   c.team = shape->team;
   for (auto [i, group] : llvm::enumerate(domain.groups))
     c.grid.push_back(c.axis(group, shape->getBlock(i)));
-  for (Value v : shared.values) {
-    unsigned bits = std::max(8u, getElementType(v).getIntOrFloatBitWidth());
-    c.addForm(
-        v.getDefiningOp(), kShare,
-        {{"blocks", kSharingBlocksEach * machine.workers},
-         {"each", kSharingBlocksEach},
-         {"lanes", chooseLanes(Expr(*getLength(v)), machine.getLanes(bits))}});
-  }
+  addSharedRows(c, shared, machine);
   size_t product = 0;
   for (auto [op, width] : llvm::zip_equal(reductions, lanes)) {
     if (llvm::is_contained(shared.reductions, op)) {
@@ -296,14 +302,7 @@ proposeShared(KernelAnalysis &a, const Domain &domain, const SharedRows &shared,
     c.grid.push_back(c.axis(group));
   c.threads = kSharingThreads;
   c.team = kSharingThreads;
-  for (Value v : shared.values) {
-    unsigned bits = std::max(8u, getElementType(v).getIntOrFloatBitWidth());
-    c.addForm(
-        v.getDefiningOp(), kShare,
-        {{"blocks", kSharingBlocksEach * machine.workers},
-         {"each", kSharingBlocksEach},
-         {"lanes", chooseLanes(Expr(*getLength(v)), machine.getLanes(bits))}});
-  }
+  addSharedRows(c, shared, machine);
   SmallVector<unsigned> lanes;
   SmallVector<std::optional<int64_t>> vectors;
   for (ReductionOpInterface op : reductions) {
