@@ -360,6 +360,28 @@ typedef struct luminal_tensor_reader {
   size_t num_classes;
 } luminal_tensor_reader;
 
+/* Where another library's tensors hold what its functions tell of them, so that
+ * a tensor is asked again only where one of these changed. A handle
+ * (luminal_call_request::read) begins with a pointer to the tensor's
+ * description; places are in bytes, of what has 8. */
+typedef struct luminal_tensor_layout {
+  size_t struct_size; /* sizeof(luminal_tensor_layout) */
+  /* In the description: a pointer to the storage, where in it the tensor
+   * begins, what tells the element type and the device, and the rank. */
+  size_t storage;
+  size_t offset;
+  size_t type;
+  size_t rank;
+  /* The extents and the strides of a tensor of at most `most_rank` dims: those
+   * of others lie elsewhere, and they are asked at each call. */
+  size_t sizes;
+  size_t strides;
+  size_t most_rank;
+  /* In the storage: pointers to its memory, and to what owns that. */
+  size_t memory;
+  size_t owner;
+} luminal_tensor_layout;
+
 /* The objects of a caller's list, which stays as it is during a call. A list of
  * CPython has these two behind its head. */
 typedef struct luminal_objects {
@@ -475,6 +497,9 @@ typedef struct luminal_call_request {
    * outlives it, gives `weights_version`. Null, or absent: the caller knows
    * what the weights hold. */
   const luminal_watch *watch;
+  /* Of a luminal_repeat: a tensor that is as it was in the last call is not
+   * asked again. Null, or absent: each is asked at each call. */
+  const luminal_tensor_layout *layout;
 } luminal_call_request;
 
 /* One call, all of it: nothing of the request is kept. The rules of memory are
@@ -501,12 +526,12 @@ LUMINAL_API luminal_status luminal_call_objects(
  * a slower language hands over the objects alone. */
 typedef struct luminal_repeat luminal_repeat;
 
-/* The calls that `request` describes, which is copied with its arrays and its
- * `tensor_reader`: threads, element types, extents, memory of which extents the
- * outputs are, stream, functions and `weights_version` are those of all of
- * them. `tensors` and `outputs` are not read; `only_shapes` and `profile` must
- * be zero. Its counts and element types are errors here, its extents errors of
- * the calls. It stays valid when the artifact is freed. */
+/* The calls that `request` describes, which is copied with its arrays, its
+ * `tensor_reader` and its `layout`: threads, element types, extents, memory of
+ * which extents the outputs are, stream, functions and `weights_version` are
+ * those of all of them. `tensors` and `outputs` are not read; `only_shapes` and
+ * `profile` must be zero. Its counts and element types are errors here, its
+ * extents errors of the calls. It stays valid when the artifact is freed. */
 LUMINAL_API luminal_status luminal_repeat_create(
     const luminal_artifact *artifact, const luminal_call_request *request,
     luminal_repeat **repeat);
@@ -515,7 +540,8 @@ LUMINAL_API void luminal_repeat_free(luminal_repeat *repeat);
 
 /* One call: `objects` holds the `num_tensors` objects of inputs, weights and
  * states, then the `num_outputs` of the outputs. Where they lie, and with a
- * `tensor_reader` what they are, is asked at each call. Any number of threads
+ * `tensor_reader` what they are, is asked at each call, but of those that a
+ * `layout` shows to be what they were. Any number of threads
  * may do this with one luminal_repeat at once. Errors are those of
  * luminal_call_objects. LUMINAL_CHANGED: the watched weights are not what they
  * were, and nothing was run. */

@@ -204,12 +204,15 @@ bool Call::usesStates() const {
     return false;
   const size_t first = get(LUMINAL_INPUT).size() + get(LUMINAL_WEIGHT).size();
   for (size_t i = 0; i < get(LUMINAL_STATE).size(); ++i)
-    if (!request.tensors[first + i])
+    if (repeated ? repeated->isAbsent(first + i) : !request.tensors[first + i])
       return true;
   return false;
 }
 
-luminal_status Call::bindInputs(Context &context, void *const *known) const {
+luminal_status Call::bindInputs(PooledContext &pooled,
+                                void *const *known) const {
+  Context &context = *pooled.context;
+  void *const *tensors = getTensors(pooled);
   // Shapes alone need no memory, and none of this is read.
   alignas(kAlignment) static const char none = 0;
   const int64_t *extents = request.extents;
@@ -217,11 +220,11 @@ luminal_status Call::bindInputs(Context &context, void *const *known) const {
   for (const Tensor &tensor : get(LUMINAL_INPUT)) {
     const size_t rank = tensor.shape.size();
     const size_t index = next++;
-    if (known && known[index] == request.tensors[index]) {
+    if (known && known[index] == tensors[index]) {
       extents += rank;
       continue;
     }
-    const void *data = request.only_shapes ? &none : request.tensors[index];
+    const void *data = request.only_shapes ? &none : tensors[index];
     if (Status bound = context.bindInput(tensor.index, data, tensor.spec->dtype,
                                          {extents, rank});
         !bound)
@@ -241,11 +244,12 @@ luminal_status Call::bindWeights(PooledContext &context,
   // What is prepared from weights that may have changed is prepared anew.
   if (request.weights_version == 0 && signature.prepares)
     known = nullptr;
+  void *const *tensors = getTensors(context);
   size_t next = get(LUMINAL_INPUT).size();
   context.context->setWeightsVersion(request.weights_version);
   for (const Tensor &tensor : get(LUMINAL_WEIGHT)) {
     const size_t index = next++;
-    const void *data = request.tensors[index];
+    const void *data = tensors[index];
     if (known && known[index] == data)
       continue;
     const bool wasBound = context.boundWeights[tensor.index];
@@ -264,11 +268,14 @@ luminal_status Call::bindWeights(PooledContext &context,
   return LUMINAL_OK;
 }
 
-luminal_status Call::bindStates(Context &context, void *const *known) const {
+luminal_status Call::bindStates(PooledContext &pooled,
+                                void *const *known) const {
+  Context &context = *pooled.context;
+  void *const *tensors = getTensors(pooled);
   size_t next = get(LUMINAL_INPUT).size() + get(LUMINAL_WEIGHT).size();
   for (const Tensor &tensor : get(LUMINAL_STATE)) {
     const size_t index = next++;
-    const void *data = request.tensors[index];
+    const void *data = tensors[index];
     if (known && known[index] == data)
       continue;
     if (!data) {
@@ -292,13 +299,16 @@ luminal_status Call::writeShapes(const Context &context) const {
   return LUMINAL_OK;
 }
 
-luminal_status Call::bindOutputs(Context &context, void *const *known) const {
+luminal_status Call::bindOutputs(PooledContext &pooled,
+                                 void *const *known) const {
+  Context &context = *pooled.context;
+  void *const *outputs = getOutputs(pooled);
   const int64_t *extents = request.output_extents;
   size_t next = 0;
   for (const Tensor &tensor : get(LUMINAL_OUTPUT)) {
     std::span<const int64_t> shape = context.getOutputShape(tensor.index);
     const size_t index = next++;
-    if (known && known[index] == request.outputs[index]) {
+    if (known && known[index] == outputs[index]) {
       extents += shape.size();
       continue;
     }
@@ -309,8 +319,8 @@ luminal_status Call::bindOutputs(Context &context, void *const *known) const {
                         ", its memory is for " + std::to_string(extents[i]),
                     LUMINAL_ERROR_SHAPE);
     if (Status bound =
-            context.bindOutput(tensor.index, request.outputs[index],
-                               tensor.spec->dtype, {extents, shape.size()});
+            context.bindOutput(tensor.index, outputs[index], tensor.spec->dtype,
+                               {extents, shape.size()});
         !bound)
       return fail(bound.takeError().message, LUMINAL_ERROR_CALL);
     extents += shape.size();
@@ -318,28 +328,45 @@ luminal_status Call::bindOutputs(Context &context, void *const *known) const {
   return LUMINAL_OK;
 }
 
-luminal_status Call::bind(PooledContext &context) const {
-  const bool isKnown = repeat != 0 && context.repeat == repeat;
-  void *const *tensors = isKnown ? context.tensors.data() : nullptr;
-  void *const *outputs = isKnown ? context.outputs.data() : nullptr;
-  // Until all of it is bound.
-  context.repeat = 0;
-  if (bindInputs(*context.context, tensors))
+luminal_status Call::bindTensors(PooledContext &context,
+                                 void *const *known) const {
+  if (bindInputs(context, known))
     return LUMINAL_ERROR;
   if (Status sized = context.context->prepare(); !sized)
     return fail(sized.takeError().message, LUMINAL_ERROR_SHAPE);
   if (request.only_shapes)
     return LUMINAL_OK;
-  if (bindWeights(context, tensors) || bindStates(*context.context, tensors) ||
-      bindOutputs(*context.context, outputs))
+  return bindWeights(context, known) || bindStates(context, known)
+             ? LUMINAL_ERROR
+             : LUMINAL_OK;
+}
+
+luminal_status Call::bind(PooledContext &context) const {
+  const bool isKnown = repeated && context.repeat == repeated->number;
+  // Until all of it is bound.
+  context.repeat = 0;
+  bool moved = !isKnown;
+  if (repeated)
+    if (luminal_status status = repeated->find(context, isKnown, moved))
+      return status;
+  // What is prepared from weights that may have changed is prepared anew.
+  const bool prepares = signature.prepares && request.weights_version == 0;
+  void *const *known = isKnown ? context.bound.data() : nullptr;
+  if ((moved || prepares) && bindTensors(context, known))
     return LUMINAL_ERROR;
-  if (repeat == 0)
+  if (request.only_shapes)
     return LUMINAL_OK;
-  context.repeat = repeat;
-  context.tensors.assign(request.tensors,
-                         request.tensors + request.num_tensors);
-  context.outputs.assign(request.outputs,
-                         request.outputs + request.num_outputs);
+  if (bindOutputs(context, known ? known + request.num_tensors : nullptr))
+    return LUMINAL_ERROR;
+  if (!repeated)
+    return LUMINAL_OK;
+  context.repeat = repeated->number;
+  if (moved)
+    context.bound = context.found;
+  else
+    std::copy(context.found.begin() + ptrdiff_t(request.num_tensors),
+              context.found.end(),
+              context.bound.begin() + ptrdiff_t(request.num_tensors));
   return LUMINAL_OK;
 }
 
@@ -386,8 +413,8 @@ luminal_status Call::run(PooledContext &context) const {
     if (Status set = context.context->setStream(context.stream); !set)
       return fail(set.takeError().message, LUMINAL_ERROR_CALL);
   }
-  if (bind(context))
-    return LUMINAL_ERROR;
+  if (luminal_status status = bind(context))
+    return status;
   if (request.only_shapes)
     return writeShapes(*context.context);
   StepListener *listener =

@@ -8,14 +8,32 @@
 
 namespace luminal::capi {
 
+/// What calls that differ in their tensors alone have in common.
+class Repeated {
+public:
+  /// `number`: no others have it; not 0.
+  explicit Repeated(uint64_t number) : number(number) {}
+  virtual ~Repeated() = default;
+
+  /// Whether the artifact's own state is used in the place of this tensor.
+  virtual bool isAbsent(size_t tensor) const = 0;
+  /// Finds where the tensors and outputs lie: `context.found`. `isKnown`:
+  /// `context` has what the last of these calls bound; else `moved` is set, and
+  /// where a tensor lies elsewhere.
+  virtual luminal_status find(PooledContext &context, bool isKnown,
+                              bool &moved) const = 0;
+
+  const uint64_t number;
+};
+
 /// A call by a request, which this version wrote or `readRequest` read.
 class Call {
 public:
-  /// `repeat`: a number of all calls that differ in addresses alone; 0: of
-  /// none.
+  /// `repeated`: tells where tensors lie, in place of the request; null: the
+  /// call is one by itself.
   Call(const Signature &signature, const luminal_call_request &request,
-       uint64_t repeat = 0)
-      : signature(signature), request(request), repeat(repeat) {}
+       const Repeated *repeated = nullptr)
+      : signature(signature), request(request), repeated(repeated) {}
 
   /// Checks the lengths of the request's arrays.
   luminal_status checkCounts() const;
@@ -37,23 +55,28 @@ private:
   /// Whether a state is the artifact's own.
   bool usesStates() const;
   luminal_status run(PooledContext &context) const;
-  /// Binds all that the call has.
+  /// Binds all that the call has, but for what is bound.
   luminal_status bind(PooledContext &context) const;
+  luminal_status bindTensors(PooledContext &context, void *const *known) const;
   /// Makes it part of what its stream is captured into.
   luminal_status capture(ContextPool &pool) const;
   // `known`: what the tensors' addresses are in the context, if not null.
-  luminal_status bindInputs(runtime::Context &context,
-                            void *const *known) const;
+  luminal_status bindInputs(PooledContext &context, void *const *known) const;
   luminal_status bindWeights(PooledContext &context, void *const *known) const;
-  luminal_status bindStates(runtime::Context &context,
-                            void *const *known) const;
+  luminal_status bindStates(PooledContext &context, void *const *known) const;
   luminal_status writeShapes(const runtime::Context &context) const;
-  luminal_status bindOutputs(runtime::Context &context,
-                             void *const *known) const;
+  luminal_status bindOutputs(PooledContext &context, void *const *known) const;
+  void *const *getTensors(const PooledContext &context) const {
+    return repeated ? context.found.data() : request.tensors;
+  }
+  void *const *getOutputs(const PooledContext &context) const {
+    return repeated ? context.found.data() + request.num_tensors
+                    : request.outputs;
+  }
 
   const Signature &signature;
   const luminal_call_request &request;
-  uint64_t repeat;
+  const Repeated *repeated;
 };
 
 /// The request as this version knows it: an older caller's ends earlier.

@@ -4,6 +4,7 @@
 #ifndef LUMINAL_LIB_CAPI_HANDLES_H
 #define LUMINAL_LIB_CAPI_HANDLES_H
 
+#include "KnownTensors.h"
 #include "luminal-c/Luminal.h"
 #include "luminal/Runtime/Context.h"
 #include "luminal/Runtime/Profile.h"
@@ -84,11 +85,15 @@ struct PooledContext {
   std::unique_ptr<runtime::Context> context;
   /// By weight: whether the last call bound it.
   std::vector<bool> boundWeights;
-  /// Of a luminal_repeat, its number; and what its last call here bound: the
-  /// next one binds what lies elsewhere. 0: the last call was another or
-  /// failed.
+  /// Of a luminal_repeat, its number, and what its last call here bound, the
+  /// outputs last: the next one binds what lies elsewhere. 0: the last call was
+  /// another or failed.
   uint64_t repeat = 0;
-  std::vector<void *> tensors, outputs;
+  std::vector<void *> bound;
+  /// Where tensors and outputs of a luminal_repeat's call lie, and what was
+  /// noted of the tensors when they were asked.
+  std::vector<void *> found;
+  std::vector<KnownTensor> known;
 };
 
 /// The context of a call that was captured, and what it needs: owned by the

@@ -21,28 +21,40 @@ using luminal::capi::Tensor;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Whether the objects of a call are what it takes, by what their library says.
+/// A tensor of a call, as the artifact has it, and its extents in this call.
+struct Expected {
+  const Tensor *tensor;
+  const int64_t *shape;
+};
+} // namespace
+
+/// In the order of a request's tensors.
+static std::vector<Expected> getExpected(const Signature &signature,
+                                         const int64_t *extents) {
+  std::vector<Expected> all;
+  for (luminal_kind kind : {LUMINAL_INPUT, LUMINAL_WEIGHT, LUMINAL_STATE})
+    for (const Tensor &tensor : signature.tensors[kind]) {
+      const bool isInput = kind == LUMINAL_INPUT;
+      all.push_back({&tensor, isInput ? extents : tensor.shape.data()});
+      extents += isInput ? tensor.shape.size() : 0;
+    }
+  return all;
+}
+
+namespace {
+/// Whether an object is the tensor that a call takes, by what its library says.
 class ObjectCheck {
 public:
-  ObjectCheck(const char *function, const Signature &signature,
-              const luminal_call_request &request)
-      : function(function), signature(signature), request(request),
-        reader(*request.tensor_reader) {}
+  ObjectCheck(const char *function, const luminal_tensor_reader &reader,
+              size_t handleOffset)
+      : function(function), reader(reader), handleOffset(handleOffset) {}
 
-  luminal_status run(void *const *objects) const {
-    const int64_t *extents = request.extents;
-    for (luminal_kind kind : {LUMINAL_INPUT, LUMINAL_WEIGHT, LUMINAL_STATE})
-      for (const Tensor &tensor : signature.tensors[kind]) {
-        const bool isInput = kind == LUMINAL_INPUT;
-        const size_t rank = tensor.shape.size();
-        if (void *object = *objects++)
-          if (checkClass(object, tensor) ||
-              check(static_cast<char *>(object) + request.handle_offset, tensor,
-                    isInput ? extents : tensor.shape.data()))
-            return LUMINAL_ERROR;
-        extents += isInput ? rank : 0;
-      }
-    return LUMINAL_OK;
+  luminal_status run(void *object, const Expected &expected) const {
+    return checkClass(object, *expected.tensor) ||
+                   check(static_cast<char *>(object) + handleOffset,
+                         *expected.tensor, expected.shape)
+               ? LUMINAL_ERROR
+               : LUMINAL_OK;
   }
 
 private:
@@ -87,9 +99,8 @@ private:
   }
 
   const char *function;
-  const Signature &signature;
-  const luminal_call_request &request;
   const luminal_tensor_reader &reader;
+  size_t handleOffset;
 };
 } // namespace
 
@@ -120,32 +131,17 @@ static luminal_tensor_reader readReader(const luminal_tensor_reader &reader) {
   return given;
 }
 
-/// Sets the addresses of a request, whose numbers are checked, to those of the
-/// objects: valid until the next call on this thread.
-static luminal_status readAddresses(const char *function,
-                                    luminal_call_request &request,
-                                    void *const *tensors,
-                                    void *const *outputs) {
-  // One allocation a thread, of the largest call.
-  thread_local std::vector<void *> addresses;
-  addresses.clear();
-  auto read = [&](const char *what, void *const *objects, size_t count) {
-    for (size_t i = 0; i < count; ++i) {
-      void *data = nullptr;
-      if (objects[i] &&
-          request.read(static_cast<char *>(objects[i]) + request.handle_offset,
-                       &data))
-        return fail(std::string(function) + ": the address of " + what + " " +
-                    std::to_string(i) + " cannot be read");
-      addresses.push_back(data);
-    }
-    return luminal_status(LUMINAL_OK);
-  };
-  if (read("tensor", tensors, request.num_tensors) ||
-      read("output", outputs, request.num_outputs))
-    return LUMINAL_ERROR;
-  request.tensors = addresses.data();
-  request.outputs = addresses.data() + request.num_tensors;
+/// Where an object lies; null is the address of none. `what` and `index` name
+/// it in the error.
+static luminal_status readAddress(const char *function,
+                                  const luminal_call_request &request,
+                                  void *object, const char *what, size_t index,
+                                  void *&data) {
+  data = nullptr;
+  if (object &&
+      request.read(static_cast<char *>(object) + request.handle_offset, &data))
+    return fail(std::string(function) + ": the address of " + what + " " +
+                std::to_string(index) + " cannot be read");
   return LUMINAL_OK;
 }
 
@@ -168,14 +164,25 @@ luminal_status luminal_call_objects(const luminal_artifact *artifact,
   luminal_tensor_reader reader = {};
   if (given.tensor_reader) {
     reader = readReader(*given.tensor_reader);
-    given.tensor_reader = &reader;
     const Signature &signature = *artifact->signature;
-    if (Call(signature, given).checkCounts() ||
-        ObjectCheck(name, signature, given).run(tensors))
+    if (Call(signature, given).checkCounts())
+      return LUMINAL_ERROR;
+    const ObjectCheck check(name, reader, given.handle_offset);
+    size_t next = 0;
+    for (const Expected &expected : getExpected(signature, given.extents))
+      if (void *object = tensors[next++]; object && check.run(object, expected))
+        return LUMINAL_ERROR;
+  }
+  std::vector<void *> addresses(given.num_tensors + given.num_outputs);
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    const bool isTensor = i < given.num_tensors;
+    const size_t index = isTensor ? i : i - given.num_tensors;
+    if (readAddress(name, given, (isTensor ? tensors : outputs)[index],
+                    isTensor ? "tensor" : "output", index, addresses[i]))
       return LUMINAL_ERROR;
   }
-  if (readAddresses(name, given, tensors, outputs))
-    return LUMINAL_ERROR;
+  given.tensors = addresses.data();
+  given.outputs = addresses.data() + given.num_tensors;
   return capi::runCall(*artifact, given);
 }
 
@@ -208,6 +215,11 @@ struct luminal_repeat {
     request.output_extents = outputExtents.data();
     request.integers = integers.data();
     request.tensors = request.outputs = nullptr;
+    expected = getExpected(*signature, extents.data());
+    if (given.layout) {
+      layout = *given.layout;
+      request.layout = &layout;
+    }
     if (!given.tensor_reader)
       return;
     reader = readReader(*given.tensor_reader);
@@ -224,7 +236,9 @@ struct luminal_repeat {
   luminal_call_request request;
   std::vector<luminal_dtype> dtypes;
   std::vector<int64_t> extents, outputExtents, integers;
+  std::vector<Expected> expected;
   luminal_tensor_reader reader = {};
+  luminal_tensor_layout layout = {};
   std::vector<const void *> classes;
   /// Of the tensors in a list; none where it has them in order.
   std::optional<std::vector<uint32_t>> positions;
@@ -246,6 +260,8 @@ luminal_status luminal_repeat_create(const luminal_artifact *artifact,
   if (given.only_shapes || given.profile)
     return fail(std::string(name) +
                 ": only_shapes and profile are of single calls");
+  if (given.layout && given.layout->struct_size < sizeof(luminal_tensor_layout))
+    return fail(std::string(name) + ": struct_size of the layout is not set");
   const Call call(*artifact->signature, given);
   if (call.checkCounts() || call.checkDTypes())
     return LUMINAL_ERROR;
@@ -255,19 +271,75 @@ luminal_status luminal_repeat_create(const luminal_artifact *artifact,
 
 void luminal_repeat_free(luminal_repeat *repeat) { delete repeat; }
 
-static luminal_status callAgain(const char *name, const luminal_repeat &repeat,
-                                void *const *tensors, void *const *outputs) {
-  luminal_call_request request = repeat.request;
-  if (request.tensor_reader &&
-      ObjectCheck(name, *repeat.signature, request).run(tensors))
+namespace {
+/// One call of a luminal_repeat.
+class RepeatedCall : public capi::Repeated {
+public:
+  RepeatedCall(const char *function, const luminal_repeat &repeat,
+               capi::ObjectList tensors, void *const *outputs)
+      : Repeated(repeat.number), function(function), repeat(repeat),
+        request(repeat.request), tensors(tensors), outputs(outputs) {}
+
+  bool isAbsent(size_t tensor) const override { return !tensors[tensor]; }
+  luminal_status find(capi::PooledContext &context, bool isKnown,
+                      bool &moved) const override;
+
+private:
+  /// Asks what a tensor is and where it lies.
+  luminal_status ask(size_t tensor, void *&address) const;
+
+  const char *function;
+  const luminal_repeat &repeat;
+  const luminal_call_request &request;
+  capi::ObjectList tensors;
+  void *const *outputs;
+};
+} // namespace
+
+luminal_status RepeatedCall::ask(size_t tensor, void *&address) const {
+  void *object = tensors[tensor];
+  if (object && request.tensor_reader &&
+      ObjectCheck(function, *request.tensor_reader, request.handle_offset)
+          .run(object, repeat.expected[tensor]))
     return LUMINAL_ERROR;
+  return readAddress(function, request, object, "tensor", tensor, address);
+}
+
+luminal_status RepeatedCall::find(capi::PooledContext &context, bool isKnown,
+                                  bool &moved) const {
+  const size_t numTensors = request.num_tensors;
+  if (!isKnown) {
+    context.found.assign(numTensors + request.num_outputs, nullptr);
+    context.known.assign(request.layout ? numTensors : 0, {});
+  }
+  const capi::TensorComparison comparison(request.layout, request.tensor_reader,
+                                          request.handle_offset);
+  for (size_t i = 0; i < numTensors; ++i) {
+    if (request.layout && comparison.isSame(tensors[i], context.known[i]))
+      continue;
+    void *&found = context.found[i];
+    void *const before = found;
+    if (ask(i, found))
+      return LUMINAL_ERROR;
+    moved |= found != before;
+    if (request.layout)
+      comparison.note(tensors[i], context.known[i]);
+  }
   if (request.watch &&
-      request.watch->getNumber({tensors, request.num_tensors}) !=
-          request.weights_version)
+      request.watch->getNumber(tensors, numTensors) != request.weights_version)
     return LUMINAL_CHANGED;
-  if (readAddresses(name, request, tensors, outputs))
-    return LUMINAL_ERROR;
-  return Call(*repeat.signature, request, repeat.number)
+  for (size_t i = 0; i < request.num_outputs; ++i)
+    if (readAddress(function, request, outputs[i], "output", i,
+                    context.found[numTensors + i]))
+      return LUMINAL_ERROR;
+  return LUMINAL_OK;
+}
+
+static luminal_status callAgain(const char *name, const luminal_repeat &repeat,
+                                capi::ObjectList tensors,
+                                void *const *outputs) {
+  const RepeatedCall repeated(name, repeat, tensors, outputs);
+  return Call(*repeat.signature, repeat.request, &repeated)
       .runPooled(*repeat.pool);
 }
 
@@ -276,7 +348,7 @@ luminal_status luminal_repeat_call(const luminal_repeat *repeat,
   const char *name = "luminal_repeat_call";
   if (!repeat || !objects)
     return fail(std::string(name) + ": null argument");
-  return callAgain(name, *repeat, objects,
+  return callAgain(name, *repeat, capi::ObjectList(objects),
                    objects + repeat->request.num_tensors);
 }
 
@@ -295,16 +367,14 @@ luminal_status luminal_repeat_call_lists(const luminal_repeat *repeat,
     if (tensors->count != numTensors)
       return fail(std::string(name) + ": " + std::to_string(tensors->count) +
                   " tensors, expected " + std::to_string(numTensors));
-    return callAgain(name, *repeat, tensors->data, outputs->data);
+    return callAgain(name, *repeat, capi::ObjectList(tensors->data),
+                     outputs->data);
   }
   if (tensors->count < repeat->requiredCount)
     return fail(std::string(name) + ": " + std::to_string(tensors->count) +
                 " tensors, of which number " +
                 std::to_string(repeat->requiredCount - 1) + " is asked for");
-  // One allocation a thread, of the largest call.
-  thread_local std::vector<void *> picked;
-  picked.resize(numTensors);
-  for (size_t i = 0; i < numTensors; ++i)
-    picked[i] = tensors->data[(*repeat->positions)[i]];
-  return callAgain(name, *repeat, picked.data(), outputs->data);
+  return callAgain(name, *repeat,
+                   capi::ObjectList(tensors->data, repeat->positions->data()),
+                   outputs->data);
 }

@@ -25,35 +25,32 @@ bool luminal_watch::read(void *object, Value &value) const {
   return options.read(handle, &value.data) == 0;
 }
 
-uint64_t luminal_watch::getNumber(std::span<void *const> tensors) const {
+uint64_t luminal_watch::getNumber(luminal::capi::ObjectList tensors,
+                                  size_t count) const {
   std::lock_guard<std::mutex> lock(mutex);
   if (number == 0)
     return 0;
   for (size_t i = 0; i < positions.size(); ++i) {
     Value value;
-    if (positions[i] >= tensors.size() || !read(tensors[positions[i]], value) ||
+    if (positions[i] >= count || !read(tensors[positions[i]], value) ||
         value != values[i])
       return 0;
   }
   return number;
 }
 
-bool luminal_watch::set(std::span<void *const> tensors, uint64_t given) {
+bool luminal_watch::set(luminal::capi::ObjectList tensors, size_t count,
+                        uint64_t given) {
   std::lock_guard<std::mutex> lock(mutex);
   number = 0;
   values.clear();
   if (given == 0)
     return true;
   for (uint32_t position : positions)
-    if (position >= tensors.size() ||
-        !read(tensors[position], values.emplace_back()))
+    if (position >= count || !read(tensors[position], values.emplace_back()))
       return false;
   number = given;
   return true;
-}
-
-static std::span<void *const> getSpan(const luminal_objects &objects) {
-  return {objects.data, objects.count};
 }
 
 luminal_status luminal_watch_create(const luminal_watch_options *options,
@@ -76,8 +73,8 @@ luminal_status luminal_watch_set(luminal_watch *watch,
                                  uint64_t number) {
   if (!watch)
     return fail("luminal_watch_set: null argument");
-  if (!watch->set(tensors ? getSpan(*tensors) : std::span<void *const>(),
-                  tensors ? number : 0))
+  if (!watch->set(luminal::capi::ObjectList(tensors ? tensors->data : nullptr),
+                  tensors ? tensors->count : 0, tensors ? number : 0))
     return fail("luminal_watch_set: a watched tensor is missing, cannot be "
                 "read, or is written to uncounted");
   return LUMINAL_OK;
@@ -88,6 +85,7 @@ luminal_status luminal_watch_number(const luminal_watch *watch,
                                     uint64_t *number) {
   if (!watch || !tensors || !number)
     return fail("luminal_watch_number: null argument");
-  *number = watch->getNumber(getSpan(*tensors));
+  *number = watch->getNumber(luminal::capi::ObjectList(tensors->data),
+                             tensors->count);
   return LUMINAL_OK;
 }

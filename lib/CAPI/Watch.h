@@ -4,19 +4,18 @@
 #ifndef LUMINAL_LIB_CAPI_WATCH_H
 #define LUMINAL_LIB_CAPI_WATCH_H
 
-#include "luminal-c/Luminal.h"
+#include "KnownTensors.h"
 #include <mutex>
-#include <span>
 #include <vector>
 
 struct luminal_watch {
   explicit luminal_watch(const luminal_watch_options &given);
   luminal_watch(const luminal_watch &) = delete;
 
-  /// As luminal_watch_number. `tensors`: in the artifact's order.
-  uint64_t getNumber(std::span<void *const> tensors) const;
+  /// As luminal_watch_number, of so many tensors.
+  uint64_t getNumber(luminal::capi::ObjectList tensors, size_t count) const;
   /// As luminal_watch_set; false where one cannot be read.
-  bool set(std::span<void *const> tensors, uint64_t given);
+  bool set(luminal::capi::ObjectList tensors, size_t count, uint64_t given);
 
 private:
   struct Value {

@@ -36,6 +36,8 @@ class Reader(NamedTuple):
     """Of what it is given, in bytes from the object."""
     tensors: _capi.TensorReader | None
     """How it reads what tensors are, to be checked at each call; None: the caller knows."""
+    layout: _capi.TensorLayout | None = None
+    """Where tensors hold what these functions tell: they ask again where it changed. None: they ask at each call."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -333,6 +335,8 @@ class Repeat:
         request.read, request.handle_offset = reader.function, reader.offset
         if reader.tensors is not None:
             request.tensor_reader = ctypes.addressof(reader.tensors)
+        if reader.layout is not None:
+            request.layout = ctypes.addressof(reader.layout)
         if positions is not None:
             request.positions = (ctypes.c_uint32 * len(positions))(*positions)
         if watch is not None:

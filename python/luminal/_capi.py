@@ -64,7 +64,8 @@ class CallRequest(ctypes.Structure):
                 ("weights_version", ctypes.c_uint64), ("profile", ctypes.c_void_p),
                 ("tensor_reader", ctypes.c_void_p), ("integers", ctypes.POINTER(ctypes.c_int64)),
                 ("num_integers", ctypes.c_size_t), ("allocate", ctypes.c_void_p), ("release", ctypes.c_void_p),
-                ("allocator", ctypes.c_void_p), ("positions", ctypes.POINTER(ctypes.c_uint32)), ("watch", ctypes.c_void_p)]
+                ("allocator", ctypes.c_void_p), ("positions", ctypes.POINTER(ctypes.c_uint32)), ("watch", ctypes.c_void_p),
+                ("layout", ctypes.c_void_p)]
 
 
 # Functions of a request, which take `allocator` first.
@@ -78,6 +79,11 @@ class TensorReader(ctypes.Structure):
                 ("dtypes", ctypes.c_int32 * len(DTYPES)), ("device_kind", ctypes.c_int32),
                 ("class_offset", ctypes.c_size_t), ("classes", ctypes.POINTER(ctypes.c_void_p)),
                 ("num_classes", ctypes.c_size_t)]
+
+
+class TensorLayout(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t)] + [(name, ctypes.c_size_t) for name in (
+        "storage", "offset", "type", "rank", "sizes", "strides", "most_rank", "memory", "owner")]
 
 
 class Objects(ctypes.Structure):

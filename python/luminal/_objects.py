@@ -29,7 +29,7 @@ PLAIN = (torch.Tensor, torch.nn.Parameter)
 _PLAIN_IDS = (ctypes.c_void_p * len(PLAIN))(*map(id, PLAIN))
 
 
-def _library() -> ctypes.CDLL:
+def library() -> ctypes.CDLL:
     return ctypes.CDLL(str(pathlib.Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"))
 
 
@@ -50,7 +50,7 @@ def reader() -> Reader | None:
     if not _lists_are_known():
         return None
     try:
-        function = _library().aoti_torch_get_data_ptr
+        function = library().aoti_torch_get_data_ptr
     except (OSError, AttributeError):
         return None
     # The pointer is the first thing behind the head of an object, in an object of any class of tensors.
@@ -76,8 +76,8 @@ def tensor_reader(on_host: bool, only_plain: bool = False) -> _capi.TensorReader
     if (found := reader()) is None:
         return None
     try:
-        library = _library()
-        rank, sizes, strides, dtype, device = (getattr(library, f"aoti_torch_get_{name}")
+        exports = library()
+        rank, sizes, strides, dtype, device = (getattr(exports, f"aoti_torch_get_{name}")
                                                for name in ("dim", "sizes", "strides", "dtype", "device_type"))
     except (OSError, AttributeError):
         return None
@@ -102,8 +102,8 @@ def _counters() -> tuple[int, int] | None:
     """PyTorch's C++ functions for how often a tensor was written to, and whether nothing counts that; None where they are not
     what they were."""
     try:
-        library = _library()
-        version, is_inference = library._ZNK2at10TensorBase8_versionEv, library._ZN2at6native12is_inferenceERKNS_6TensorE
+        exports = library()
+        version, is_inference = exports._ZNK2at10TensorBase8_versionEv, exports._ZN2at6native12is_inferenceERKNS_6TensorE
     except (OSError, AttributeError):
         return None
     version.restype, is_inference.restype = ctypes.c_int64, ctypes.c_bool

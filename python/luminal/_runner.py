@@ -14,7 +14,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
-from . import _capi, _devices, _errors, _expressions, _objects, _outputs, _prepared, _program, _strides, _versions
+from . import _capi, _devices, _errors, _expressions, _layout, _objects, _outputs, _prepared, _program, _strides, _versions
 from ._artifact import Artifact, Reader, Repeat, Shapes, Tensor
 from ._integers import check_integer, integers_of, shapes_of
 from .devices import Device, Executable
@@ -103,9 +103,10 @@ def _reader(artifact: Executable, place: _devices.Place, is_guarded: bool, only_
     """How the library reads the tensors of a call itself; None where Python has to ask for addresses. ``only_plain``: whether
     it sees that they are of PyTorch's own classes, where they are not guarded."""
     found = _objects.reader() if isinstance(artifact, Artifact) and place.device.address is _data_ptr else None
-    if found is None or is_guarded:
-        return found
-    return found._replace(tensors=_objects.tensor_reader(place.at.type == "cpu", only_plain))
+    if found is None:
+        return None
+    found = found._replace(layout=_layout.find())
+    return found if is_guarded else found._replace(tensors=_objects.tensor_reader(place.at.type == "cpu", only_plain))
 
 
 class _Repeats(dict[Any, Repeat]):

@@ -363,7 +363,164 @@ static void callChecked(const luminal_artifact *artifact) {
 #undef CALL
 }
 
+/* Objects of which it is known where they hold what they are. */
+typedef struct Storage {
+  void *memory, *owner;
+} Storage;
+typedef struct Described {
+  Storage *storage;
+  int64_t offset, type, rank, sizes[2], strides[2];
+} Described;
+typedef struct Known {
+  const void *kind;
+  Described *described;
+} Known;
+
+static int asked;
+static Described *getDescribed(void *handle) { return *(Described **)handle; }
+static int32_t askData(void *handle, void **data) {
+  Described *described = getDescribed(handle);
+  *data = (float *)described->storage->memory + described->offset;
+  ++asked;
+  return 0;
+}
+static int32_t askRank(void *handle, int64_t *rank) {
+  *rank = getDescribed(handle)->rank;
+  return 0;
+}
+static int32_t askSizes(void *handle, int64_t **sizes) {
+  *sizes = getDescribed(handle)->sizes;
+  return 0;
+}
+static int32_t askStrides(void *handle, int64_t **strides) {
+  static int64_t elsewhere[2];
+  Described *described = getDescribed(handle);
+  *strides = described->strides;
+  if (described->type != 3)
+    return 0;
+  memcpy(elsewhere, described->strides, sizeof elsewhere);
+  *strides = elsewhere;
+  return 0;
+}
+static int32_t askDtype(void *handle, int32_t *dtype) {
+  *dtype = getDescribed(handle)->type == 2 ? 5 : 6;
+  return 0;
+}
+static int32_t askDevice(void *handle, int32_t *device) {
+  *device = getDescribed(handle)->type == 4;
+  return 0;
+}
+
+/* Each is asked again where something of it changed, and only then. */
+static void callKnown(const luminal_artifact *artifact, bool checks) {
+  float x[16] = {1, 2, 3, 4}, y[16] = {0}, sum[8] = {0};
+  Storage xs = {x, x}, ys = {y, y}, sums = {sum, sum};
+  Described dx = {&xs, 0, 1, 2, {2, 4}, {4, 1}};
+  Described dsum = {&sums, 0, 1, 1, {4, 0}, {1, 0}}, dy = {&ys, 0};
+  int plain, other;
+  Known input = {&plain, &dx}, total = {&plain, &dsum}, output = {NULL, &dy};
+  void *objects[] = {&input, &total, &output};
+  luminal_dtype dtypes[] = {LUMINAL_F32, LUMINAL_F32};
+  int64_t extents[] = {2, 4, 4}, outputExtents[] = {2, 4};
+  const void *classes[] = {&plain};
+  luminal_tensor_reader reader = {
+      sizeof reader, askRank,  askSizes,
+      askStrides,    askDtype, askDevice,
+      {6, 5},        0,        offsetof(Known, kind),
+      classes,       1};
+  luminal_tensor_layout layout = {sizeof layout,
+                                  offsetof(Described, storage),
+                                  offsetof(Described, offset),
+                                  offsetof(Described, type),
+                                  offsetof(Described, rank),
+                                  offsetof(Described, sizes),
+                                  offsetof(Described, strides),
+                                  2,
+                                  offsetof(Storage, memory),
+                                  offsetof(Storage, owner)};
+  luminal_call_request request = {
+      sizeof request, 1, NULL, dtypes, 2, extents, 3,
+      outputExtents,  2, NULL, 1,      0};
+  request.read = askData;
+  request.handle_offset = offsetof(Known, described);
+  request.tensor_reader = checks ? &reader : NULL;
+  request.layout = &layout;
+  luminal_repeat *repeat = NULL;
+  layout.struct_size = 8;
+  FAILS(luminal_repeat_create(artifact, &request, &repeat),
+        "luminal_repeat_create: ", "struct_size of the layout");
+  layout.struct_size = sizeof layout;
+  CHECK(!luminal_repeat_create(artifact, &request, &repeat));
+  memset(&layout, -1, sizeof layout);
+  /* The output is asked at each call. */
+#define ASKS(count)                                                            \
+  asked = 0;                                                                   \
+  CHECK(!luminal_repeat_call(repeat, objects) && asked == 1 + (count))
+  ASKS(2);
+  CHECK(y[3] == 8 && sum[3] == 4);
+  ASKS(0);
+  CHECK(sum[3] == 8);
+  Known twin = input;
+  objects[0] = &twin;
+  ASKS(0);
+  dx.offset = 4;
+  ASKS(1);
+  ASKS(0);
+  CHECK(y[3] == 0 && sum[3] == 12);
+  dx.offset = 0;
+  ASKS(1);
+  CHECK(y[3] == 8 && sum[3] == 16);
+  xs.memory = x + 8;
+  x[11] = 5;
+  ASKS(1);
+  CHECK(y[3] == 10 && sum[3] == 21);
+  xs.owner = y;
+  ASKS(1);
+  ASKS(0);
+  dsum.type = 5;
+  ASKS(1);
+  ASKS(0);
+  Storage moved = sums;
+  dsum.storage = &moved;
+  ASKS(0);
+  if (checks) {
+#define REFUSED(what)                                                          \
+  FAILS(luminal_repeat_call(repeat, objects), what, "");                       \
+  FAILS(luminal_repeat_call(repeat, objects), what, "")
+    dx.strides[0] = 1;
+    REFUSED("'x' has another shape");
+    dx.strides[0] = 4;
+    dx.sizes[0] = 3;
+    REFUSED("'x' has another shape");
+    dx.sizes[0] = 2;
+    dx.rank = 1;
+    REFUSED("'x' has another shape");
+    dx.rank = 2;
+    dsum.type = 2;
+    REFUSED("'sum' has another element type");
+    dsum.type = 4;
+    REFUSED("'sum' has another shape");
+    dsum.type = 5;
+    twin.kind = &other;
+    /* Nothing else is read of it. */
+    twin.described = NULL;
+    REFUSED("'x' is of another class");
+    twin = input;
+    ASKS(2);
+    ASKS(0);
+    dx.type = 3; /* Its strides lie elsewhere. */
+    ASKS(1);
+    ASKS(1);
+    CHECK(sum[3] > 21);
+#undef REFUSED
+  }
+#undef ASKS
+  luminal_repeat_free(repeat);
+}
+
 void callOnObjects(const luminal_artifact *artifact) {
+  callKnown(artifact, false);
+  callKnown(artifact, true);
   callObjects(artifact);
   callRepeated(artifact);
   callLists(artifact);

@@ -1,0 +1,68 @@
+//===- KnownTensors.h - Tensors that need not be asked again --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_CAPI_KNOWNTENSORS_H
+#define LUMINAL_LIB_CAPI_KNOWNTENSORS_H
+
+#include "luminal-c/Luminal.h"
+#include <cstdint>
+
+namespace luminal::capi {
+
+/// Tensors of another library that a caller hands over, in the artifact's
+/// order.
+class ObjectList {
+public:
+  /// `positions`: of the tensors in `objects`; null: it has them in order.
+  explicit ObjectList(void *const *objects, const uint32_t *positions = nullptr)
+      : objects(objects), positions(positions) {}
+  void *operator[](size_t i) const {
+    return objects[positions ? positions[i] : i];
+  }
+
+private:
+  void *const *objects;
+  const uint32_t *positions;
+};
+
+/// What a tensor's description held when its library was asked. Most tensors
+/// have few dims, and then it is one line of a cache.
+struct alignas(64) KnownTensor {
+  /// Tensors of more dims are asked at each call.
+  static constexpr size_t kMostRank = 5;
+  static constexpr int64_t kUnknown = -1;
+
+  const void *memory = nullptr, *owner = nullptr;
+  int64_t offset = kUnknown;
+  uint64_t type = 0;
+  const void *objectClass = nullptr;
+  int64_t rank = 0;
+  /// The extents, behind them the strides.
+  int64_t dims[2 * kMostRank] = {};
+};
+
+/// Compares tensors with what they were.
+class TensorComparison {
+public:
+  /// `layout` and `reader` may be null: then nothing is known, or nobody asks
+  /// what tensors are, only where they lie.
+  TensorComparison(const luminal_tensor_layout *layout,
+                   const luminal_tensor_reader *reader, size_t handleOffset)
+      : layout(layout), reader(reader), handleOffset(handleOffset) {}
+
+  /// Whether the library would say what it said when `known` was noted.
+  bool isSame(const void *object, const KnownTensor &known) const;
+  /// Notes what the library was asked just now.
+  void note(void *object, KnownTensor &known) const;
+
+private:
+  bool canBeKnown(void *handle, int64_t rank) const;
+
+  const luminal_tensor_layout *layout;
+  const luminal_tensor_reader *reader;
+  size_t handleOffset;
+};
+
+} // namespace luminal::capi
+
+#endif // LUMINAL_LIB_CAPI_KNOWNTENSORS_H
