@@ -31,7 +31,8 @@ OwningOpRef<ModuleOp> luminal::readInput(MLIRContext &context,
     import.allowMissingWeights =
         options.allowMissingWeights || !options.weights.empty();
     import.refuseCostly = options.refuseCostly;
-    import.scansRows = true;
+    // They are recovered by rules that round otherwise.
+    import.scansRows = options.precision != "exact";
     FailureOr<UserKernels> kernels =
         UserKernels::load(&context, options.kernels, /*target=*/nullptr);
     if (failed(kernels))

@@ -86,18 +86,23 @@ def test_supported_graphs_do_not_warn():
 
 @pytest.mark.parametrize(("n", "cuts"), [(1000, 0), (4096, 1)])
 def test_ops_whose_cost_grows_faster_than_their_operands(n, cuts):
-    """PyTorch runs them where there are many elements, unless the caller wants one graph."""
+    """PyTorch runs them where there are many elements, unless the caller wants one graph: where nothing may be rounded
+    otherwise, scans are not recovered."""
     def function(x):
         return torch.cumprod(x * 2, -1) + 1, torch.cumprod(x + 1, 1)
 
-    x = torch.randn(2, n)
+    x, exact = torch.randn(2, n), {"precision": "exact"}
     got, heard = run(function, x)
+    helpers.same(got, function(x))
+    assert not heard
+    torch._dynamo.reset()
+    got, heard = run(function, x, options=exact)
     helpers.same(got, function(x))
     assert len(heard) == cuts
     for text in heard:
         assert f"cumprod.default: its cost grows by a pass over all elements for each doubling of {n} elements" in text
     torch._dynamo.reset()
-    got, heard = run(function, x[:, :2200], fullgraph=True, options={"cache": False})
+    got, heard = run(function, x[:, :2200], fullgraph=True, options={"cache": False, **exact})
     helpers.same(got, function(x[:, :2200]))
     assert len(heard) == 2 * cuts and all("its cost grows" in text and "2200 elements" in text for text in heard)
 
@@ -177,6 +182,25 @@ def test_scans_are_found_in_their_spelling(dtype):
             precise = dtype in (torch.float32, torch.float64) or not dtype.is_floating_point
             helpers.same(got, expected if precise else exact.to(expected.dtype))
         assert sum(k.steps for k in compiled.report.kernels if k.kind == "scan") >= len(wide) - 1  # a short dim may be reduced in a kernel
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+def test_products_of_floats_are_found_in_their_spelling(dtype, compiles):
+    """From the left, as PyTorch multiplies them: what became infinite or zero stays so, but for infinity times zero."""
+    def function(x):
+        return torch.cumprod(x, -1), torch.cumprod(x, 0)
+
+    function = torch.compile(function, backend=backend, dynamic=True, fullgraph=True)
+    for n in (5000, 70):
+        x = 1 + torch.randn(20, n, dtype=torch.float64) / 64
+        for row, values in enumerate([(0.0, 3.0), (float("inf"), 2.0), (float("inf"), -0.0), (float("nan"), 1.0),
+                                      (1e30, 1e30), (1e-30, 1e30), (-0.0, float("inf"))]):
+            x[row, 5:30], x[row, 30:60] = values
+        x = x.to(dtype)
+        helpers.same(function(x), (torch.cumprod(x, -1), torch.cumprod(x, 0)))
+    compiled = luminal.compile(lambda x: torch.cumprod(x, -1), (x,))
+    helpers.same(compiled(x), torch.cumprod(x, -1))
+    assert [k.kind for k in compiled.report.kernels] == ["scan"]
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64])

@@ -61,6 +61,11 @@ ClassId MatchContext::create(StringRef name, DictionaryAttr attributes,
                    graph.currentRule);
 }
 
+ClassId MatchContext::create(Operation *op, ArrayRef<ClassId> operands) {
+  const ClassId cls = ops.addOperation(op, operands, graph.currentRule);
+  return cls == kNone ? kNone : graph.find(cls);
+}
+
 //===----------------------------------------------------------------------===//
 // Stand-ins
 //===----------------------------------------------------------------------===//

@@ -233,6 +233,7 @@ static void populateScan(RuleSetBuilder &set) {
   scan::populateGeneratedPDLLPatterns(set.patterns());
   addNatives(set);
   addScanNatives(set);
+  addProductNatives(set);
   Statement state(set, Stratum::Recovery);
   // In another order, and of f16 and bf16 without rounding to f32 between.
   state(Promise::rounding(1), kNumber, {"ScanSum"});
@@ -240,6 +241,9 @@ static void populateScan(RuleSetBuilder &set) {
   state(Promise::rounding(2), kF32 + kF64, {"ScanLogSumExp"});
   state(Promise::rounding(0), kNumber, {"ScanMax"});
   state(Promise::exact(), kInteger, {"ScanProductInteger"});
+  // From the left, in the type that elements are spelled in.
+  state(Promise::rounding(1), kNarrowFloat, {"ScanProductRounded"});
+  state(Promise::rounding(4), kF64, {"ScanProductDouble"});
   // Exact, of extrema whose zeros have either sign.
   state(Promise::rounding(0), kFloat, {"ScanMin"});
   state(Promise::rounding(0), kFloat + DTypes{DType::I64}, {"ScanPlaces"});

@@ -28,6 +28,8 @@ void addOrderNatives(RuleSetBuilder &set);
 
 /// Those of Scan.pdll.
 void addScanNatives(RuleSetBuilder &set);
+/// Its running products of floats.
+void addProductNatives(RuleSetBuilder &set);
 
 /// The arguments of a native function: a tensor type, of a value or given as
 /// one (null where it is none); and an index map.

@@ -34,7 +34,7 @@ func.func @long(%x: tensor<40000xf32>) -> tensor<40000xf32> {
   return %0 : tensor<40000xf32>
 }
 
-// Columns, and products in order: threads alone.
+// Columns: threads alone.
 // CHECK-LABEL: @columns
 // CHECK: loops<grid() threads(64) op0 = whole>
 // PTX-LABEL: .entry columns(
@@ -43,9 +43,12 @@ func.func @columns(%x: tensor<4096x512xi32>) -> tensor<4096x512xi32> {
   %0 = llir.scan %x {axis = 0 : i64, kind = #llir.scan_kind<max>} : tensor<4096x512xi32> -> tensor<4096x512xi32>
   return %0 : tensor<4096x512xi32>
 }
-// CHECK-LABEL: @in_order
-// CHECK: loops<grid() threads(64) op0 = whole>
-func.func @in_order(%x: tensor<3x40000xf32>) -> tensor<3x40000xf32> {
+// Products of floats, in f64.
+// CHECK-LABEL: @product
+// CHECK: loops<grid() threads(256, 256) op0 = whole>
+// PTX-LABEL: .entry product(
+// PTX: mul.rn.f64
+func.func @product(%x: tensor<3x40000xf32>) -> tensor<3x40000xf32> {
   %0 = llir.scan %x {axis = 1 : i64, kind = #llir.scan_kind<product>} : tensor<3x40000xf32> -> tensor<3x40000xf32>
   return %0 : tensor<3x40000xf32>
 }

@@ -49,14 +49,6 @@ func.func @narrow_state(%x: tensor<40xbf16>) -> tensor<5xbf16> {
 
 // -----
 
-func.func @in_order(%x: tensor<40xf32>) -> tensor<5xf64> {
-  // expected-error @+1 {{multiplies floats in order, which have no parts}}
-  %0 = llir.scan_parts %x {axis = 0 : i64, kind = #llir.scan_kind<product>, part = #hlir.map<() -> (8)>} : tensor<40xf32> -> tensor<5xf64>
-  return %0 : tensor<5xf64>
-}
-
-// -----
-
 func.func @empty_parts(%x: tensor<40xf32>) -> tensor<5xf32> {
   // expected-error @+1 {{has empty parts}}
   %0 = llir.scan_parts %x {axis = 0 : i64, kind = #llir.scan_kind<sum>, part = #hlir.map<() -> (0)>} : tensor<40xf32> -> tensor<5xf32>
@@ -90,18 +82,6 @@ func.func @team(%x: tensor<40xf32>) -> tensor<40xf32> {
   %0 = llir.kernel(%x) loops<grid() threads(64, 8) op0 = whole> : (tensor<40xf32>) -> tensor<40xf32> {
   ^bb0(%a: tensor<40xf32>):
     %r = llir.scan_rows %a {axis = 0 : i64, kind = #llir.scan_kind<sum>, part = #hlir.map<() -> (40)>} : (tensor<40xf32>) -> tensor<40xf32>
-    llir.yield %r : tensor<40xf32>
-  }
-  return %0 : tensor<40xf32>
-}
-
-// -----
-
-func.func @in_order_team(%x: tensor<40xf32>) -> tensor<40xf32> {
-  // expected-error @+1 {{multiplies floats in order, which a team cannot share}}
-  %0 = llir.kernel(%x) loops<grid() threads(64, 32) op0 = whole> : (tensor<40xf32>) -> tensor<40xf32> {
-  ^bb0(%a: tensor<40xf32>):
-    %r = llir.scan_rows %a {axis = 0 : i64, kind = #llir.scan_kind<product>, part = #hlir.map<() -> (40)>} : (tensor<40xf32>) -> tensor<40xf32>
     llir.yield %r : tensor<40xf32>
   }
   return %0 : tensor<40xf32>

@@ -55,11 +55,11 @@ func.func @both(%x: tensor<40000xf16>) -> (tensor<40000xf16>, tensor<40000xi64>)
   return %0, %1 : tensor<40000xf16>, tensor<40000xi64>
 }
 
-// Floats are multiplied in order: no parts.
-// CHECK-LABEL: @in_order
-// CHECK-NOT: scan_parts
-// CHECK: llir.scan_rows
-func.func @in_order(%x: tensor<40000xf32>) -> tensor<40000xf32> {
+// Floats are multiplied in parts too, which are kept in f64.
+// CHECK-LABEL: @product
+// CHECK: llir.scan_parts {{.*}} : tensor<40000xf32> -> tensor<40xf64>
+// CHECK: llir.scan_rows {{.*}} : (tensor<40000xf32>, tensor<40xf64>) -> tensor<40000xf32>
+func.func @product(%x: tensor<40000xf32>) -> tensor<40000xf32> {
   %0 = llir.scan %x {axis = 0 : i64, kind = #llir.scan_kind<product>} : tensor<40000xf32> -> tensor<40000xf32>
   return %0 : tensor<40000xf32>
 }

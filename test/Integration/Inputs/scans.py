@@ -44,6 +44,8 @@ CASES = [
     ("sum", "i64", "i64", (300, 2, 3), 0, 100, 0, 0, 0),
     ("product", "i64", "i64", (2, 900), 1, 256, 0, 1, 0),
     ("product", "f32", "f32", (3, 40), 1, 0, 1, 0, 0),
+    ("product", "f32", "f32", (3, 5000), 1, 1024, 0, 0, 0),
+    ("product", "f16", "f32", (2, 300, 3), 1, 64, 1, 1, 0),
     ("product", "bf16", "bf16", (2, 9, 2), 1, 0, 0, 0, 0),
     ("max", "f32", "f32", (4, 3000), 1, 512, 0, 0, 0),
     ("max", "f32", "i64", (4, 3000), 1, 512, 0, 0, 1),
@@ -70,7 +72,7 @@ def states(kind, dtype, result, positions):
         return ["f32" if narrow else dtype] + ["i64"] * positions
     if dtype.startswith("i"):
         return [dtype]
-    wide = "f64" if "f64" in (dtype, result) else "f32"
+    wide = "f64" if "f64" in (dtype, result) or (kind, dtype) == ("product", "f32") else "f32"
     return [wide, wide] if kind == "log_sum_exp" else [wide]
 
 

@@ -263,6 +263,8 @@ public:
   /// The class of a new node. Only in rewrites that return a value.
   ClassId create(llvm::StringRef name, mlir::DictionaryAttr attributes,
                  mlir::Type type, llvm::ArrayRef<ClassId> operands);
+  /// The same of a node like `op`, which has one result.
+  ClassId create(mlir::Operation *op, llvm::ArrayRef<ClassId> operands);
   /// A range of these values, to be returned.
   NativeValue range(llvm::ArrayRef<ClassId> values) {
     return NativeValue::ofClasses(

@@ -28,7 +28,7 @@ SmallVector<Type> llir::getScanStates(ScanKind kind, Type from, Type to,
                   : Type(Float32Type::get(from.getContext()));
   if (kind == ScanKind::LogSumExp)
     return {wide, wide};
-  // A product from the first element on.
+  // Products leave the range of f32 sooner than sums.
   if (kind == ScanKind::Product && !from.isF16() && !from.isBF16())
     wide = Float64Type::get(from.getContext());
   return {wide};
@@ -51,22 +51,16 @@ struct Scanned {
 };
 } // namespace
 
-/// Floats are multiplied from the first one to the last, by one thread.
-static bool isInOrder(ScanKind kind, Value operand) {
-  return kind == ScanKind::Product && isa<FloatType>(elementOf(operand));
-}
-
 /// Threads for units of `part` elements each: a team where these lie side by
 /// side in memory.
 static WholeThreads chooseScanThreads(const Scanned &of, const Expr &units,
-                                      bool isInOrder,
                                       const Assumptions &symbols,
                                       const MachineModel &machine) {
   constexpr unsigned kBlock = 256, kFewThreads = 64;
   constexpr int64_t kShort = 2048, kVeryShort = 256, kManyUnits = 2048;
   if (!machine.blockThreads)
     return {};
-  if (!of.inner.isConstant(1) || isInOrder)
+  if (!of.inner.isConstant(1))
     return {kFewThreads, 1};
   const bool isShort = symbols.provablyLessEqual(of.part, kShort) &&
                        nominalValue(units, symbols) >= kManyUnits;
@@ -75,8 +69,8 @@ static WholeThreads chooseScanThreads(const Scanned &of, const Expr &units,
   return {kBlock, kBlock};
 }
 
-static std::string checkScanTeam(const Scanned &of, bool isInOrder,
-                                 unsigned threads, unsigned team) {
+static std::string checkScanTeam(const Scanned &of, unsigned threads,
+                                 unsigned team) {
   // Exchanged within whole warps.
   constexpr unsigned kWarp = 32;
   if (team == 1)
@@ -84,8 +78,6 @@ static std::string checkScanTeam(const Scanned &of, bool isInOrder,
   if (!of.inner.isConstant(1))
     return "is of a dim that is not the last, whose elements a team cannot "
            "share";
-  if (isInOrder)
-    return "multiplies floats in order, which a team cannot share";
   return team == kWarp || team == threads
              ? std::string()
              : "is shared by " + std::to_string(team) +
@@ -135,8 +127,6 @@ static LogicalResult verifyStates(Operation *op, const Scanned &of,
 LogicalResult ScanPartsOp::verify() {
   if (failed(verifyPart(*this, getOperand(), getAxis(), getPart())))
     return failure();
-  if (isInOrder(getKind(), getOperand()))
-    return emitOpError() << "multiplies floats in order, which have no parts";
   Type from = elementOf(getOperand());
   // A sum may be kept in more than its elements need.
   Type to = getStates().empty() ? from : elementOf(getStates()[0]);
@@ -171,11 +161,11 @@ Expr ScanPartsOp::countOperations() {
 WholeThreads ScanPartsOp::chooseThreads(const Assumptions &symbols,
                                         const MachineModel &machine) {
   return chooseScanThreads({getOperand(), getAxis(), getPartExtent()},
-                           countUnits(), /*isInOrder=*/false, symbols, machine);
+                           countUnits(), symbols, machine);
 }
 std::string ScanPartsOp::checkTeam(unsigned threads, unsigned team) {
-  return checkScanTeam({getOperand(), getAxis(), getPartExtent()},
-                       /*isInOrder=*/false, threads, team);
+  return checkScanTeam({getOperand(), getAxis(), getPartExtent()}, threads,
+                       team);
 }
 
 //===----------------------------------------------------------------------===//
@@ -204,8 +194,6 @@ LogicalResult ScanRowsOp::verify() {
       return emitOpError() << "has parts, but not what those before come to";
     return success();
   }
-  if (isInOrder(getKind(), getOperand()))
-    return emitOpError() << "multiplies floats in order, which have no parts";
   return verifyStates(*this, of, getAxis(), getStates(), types);
 }
 
@@ -245,12 +233,11 @@ Expr ScanRowsOp::countOperations() {
 WholeThreads ScanRowsOp::chooseThreads(const Assumptions &symbols,
                                        const MachineModel &machine) {
   return chooseScanThreads({getOperand(), getAxis(), getPartExtent()},
-                           countUnits(), isInOrder(getKind(), getOperand()),
-                           symbols, machine);
+                           countUnits(), symbols, machine);
 }
 std::string ScanRowsOp::checkTeam(unsigned threads, unsigned team) {
-  return checkScanTeam({getOperand(), getAxis(), getPartExtent()},
-                       isInOrder(getKind(), getOperand()), threads, team);
+  return checkScanTeam({getOperand(), getAxis(), getPartExtent()}, threads,
+                       team);
 }
 
 //===----------------------------------------------------------------------===//
@@ -268,8 +255,6 @@ static std::optional<Expr> choosePart(ScanOp op, const Scanned &of,
   constexpr int64_t kTeamPart = 1024, kOwnPart = 64, kMostParts = 1024;
   constexpr double kTeamRows = 2, kOwnRows = 512;
   constexpr int64_t kFewest = 8;
-  if (isInOrder(op.getKind(), op.getOperand()))
-    return std::nullopt;
   const bool isTeam = of.inner.isConstant(1);
   const int64_t least = isTeam ? kTeamPart : kOwnPart;
   if (symbols.provablyLessEqual(of.length, least * kFewest) ||

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Helpers.h"
+#include "luminal/Dialect/HLIR/Utils/RunningProduct.h"
 #include "llvm/ADT/STLExtras.h"
 #include <limits>
 
@@ -17,22 +18,6 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::hlir;
 using namespace luminal::pt2;
-
-/// Elements at index + offset along `axis`, `fill` where there is none.
-static Value shifted(OpCall &o, Value x, unsigned axis, const Expr &offset,
-                     const Expr &extent, Value fill) {
-  Composer &c = o.c;
-  SmallVector<Expr> extents = o.extents(x), map;
-  Expr n = extents[axis], at = Expr::dim(axis) + offset;
-  map = identityMap(extents.size());
-  extents[axis] = extent;
-  map[axis] = Expr::max(Expr::min(at, n - Expr(1)), Expr(0));
-  Value v = c.view(x, extents, map), index = c.iota(extents, at);
-  Value end = c.full(extents, extentValue(o, n, o.i64()));
-  Value inside =
-      c.logicalAnd(c.less(c.splatInt(index, -1), index), c.less(index, end));
-  return c.select(inside, v, c.full(extents, fill));
-}
 
 Result<Value> pt2::reduceProduct(OpCall &o, Value x, unsigned axis) {
   Composer &c = o.c;
@@ -56,7 +41,7 @@ Result<Value> pt2::reduceProduct(OpCall &o, Value x, unsigned axis) {
     Expr rest = o.extents(x)[axis] - half;
     Value high = o.provablyEqual(rest, half)
                      ? c.slice(x, axis, half, half)
-                     : shifted(o, x, axis, half, half, one);
+                     : shifted(o.c, x, axis, half, half, one);
     x = c.mul(low, high);
   }
   return c.squeeze(x, axis);
@@ -101,97 +86,6 @@ static Result<std::optional<unsigned>> scannedAxis(OpCall &o, Value x) {
   return std::optional(axis);
 }
 
-/// Each element multiplied by those before it.
-static Value doubled(OpCall &o, Value x, unsigned axis) {
-  Expr n = o.extents(x)[axis];
-  Value one = o.c.scalarInt(o.element(x), 1);
-  for (unsigned i = 0, steps = halvings(o, n); i < steps; ++i)
-    x = o.c.mul(x, shifted(o, x, axis, Expr(-(int64_t(1) << i)), n, one));
-  return x;
-}
-
-namespace {
-/// mantissa * 2^exponent, in f64.
-struct Scaled {
-  Value mantissa, exponent;
-};
-} // namespace
-
-/// Products of all elements up to each one, of finite numbers other than zero.
-/// No exponent is too large.
-static Scaled scaledProducts(OpCall &o, Value x, unsigned axis) {
-  Composer &c = o.c;
-  Value exponent = c.floor(c.log2(c.abs(x)));
-  // In two steps: the power of two of a subnormal is infinite.
-  Value half = c.floor(c.mul(exponent, c.splat(x, -0.5)));
-  Value mantissa =
-      c.mul(c.mul(x, c.exp2(half)), c.exp2(c.sub(c.neg(exponent), half)));
-  Expr n = o.extents(x)[axis];
-  Value one = c.scalar(o.element(x), 1), zero = c.scalar(o.element(x), 0);
-  for (unsigned i = 0, steps = halvings(o, n); i < steps; ++i) {
-    Expr offset(-(int64_t(1) << i));
-    mantissa = c.mul(mantissa, shifted(o, mantissa, axis, offset, n, one));
-    exponent = c.add(exponent, shifted(o, exponent, axis, offset, n, zero));
-    Value large = c.less(c.splat(x, 2), c.abs(mantissa));
-    mantissa = c.select(large, c.mul(mantissa, c.splat(x, 0.5)), mantissa);
-    exponent = c.select(large, c.add(exponent, c.splat(x, 1)), exponent);
-  }
-  return {mantissa, exponent};
-}
-
-/// Running products of floats from the left, rounded to `type` at each step as
-/// far as overflow is concerned: a product that became infinite stays so until
-/// an element is zero, one that became zero until an element is infinite, and
-/// then it is NaN.
-static Value runningProduct(OpCall &o, Value x, unsigned axis, Type type) {
-  Composer &c = o.c;
-  Type f64 = c.getBuilder().getF64Type();
-  double inf = std::numeric_limits<double>::infinity();
-  Value v = c.cast(x, f64), size = c.abs(v);
-  Value isZero = c.equal(v, c.splat(v, 0)), isNan = c.isNan(v),
-        isInf = c.equal(size, c.splat(v, inf));
-  Value special = c.logicalOr(c.logicalOr(isZero, isInf), isNan);
-  // What remains of a special element is its sign, which 1 / 0 has too.
-  Value sign = c.select(c.less(c.select(isZero, c.recip(v), v), c.splat(v, 0)),
-                        c.splat(v, -1), c.splat(v, 1));
-  auto [mantissa, exponent] =
-      scaledProducts(o, c.select(special, sign, v), axis);
-  // Beyond every exponent of f64, larger ones make no difference.
-  exponent =
-      c.minimum(c.maximum(exponent, c.splat(v, -2400)), c.splat(v, 2400));
-  Value product = mantissa;
-  Value quarter = c.floor(c.mul(exponent, c.splat(v, 0.25)));
-  for (unsigned i = 0; i < 3; ++i)
-    product = c.mul(product, c.exp2(quarter));
-  product =
-      c.mul(product, c.exp2(c.sub(exponent, c.mul(quarter, c.splat(v, 3)))));
-  Value rounded = c.cast(c.cast(product, type), f64);
-
-  // Where the first of some elements is, in each row; the extent where none is.
-  SmallVector<Expr> extents = o.extents(v), map = identityMap(extents.size());
-  map[axis] = Expr(0);
-  Value at = indexAlong(o, v, axis),
-        none = c.full(extents, extentValue(o, extents[axis], o.i64()));
-  auto first = [&](Value condition) {
-    Value least =
-        c.reduceMin(c.select(condition, at, none), {axis}, /*keepDim=*/true);
-    return c.view(least, extents, map);
-  };
-  Value infinite =
-            first(c.logicalOr(isInf, c.equal(c.abs(rounded), c.splat(v, inf)))),
-        vanished = first(c.logicalOr(isZero, c.equal(rounded, c.splat(v, 0))));
-  Value grew = c.less(infinite, vanished);
-  Value start = c.select(grew, infinite, vanished);
-  Value ends = c.logicalAnd(c.less(start, at), c.select(grew, isZero, isInf));
-  Value undefined = first(c.logicalOr(isNan, ends));
-  Value held = c.select(grew, c.splat(v, inf), c.splat(v, 0));
-  held = c.mul(held, c.select(c.less(mantissa, c.splat(v, 0)), c.splat(v, -1),
-                              c.splat(v, 1)));
-  Value result = c.select(c.less(at, start), product, held);
-  return c.select(c.less(at, undefined), result,
-                  c.splat(v, std::numeric_limits<double>::quiet_NaN()));
-}
-
 template <bool product>
 static Status cumulate(OpCall &o) {
   Value x = o.tensor("self");
@@ -209,16 +103,13 @@ static Status cumulate(OpCall &o) {
     Expr n = o.extents(x)[*axis];
     if (!o.assumptions().provablyLessEqual(Expr(1), n))
       return o.fail("extent " + n.str() + " may be zero");
-    const StringRef how = "by a pass over all elements for each doubling of";
-    if (isa<FloatType>(type))
-      o.grows(how, n);
-    else
-      o.growsUnlessScanned(how, n);
+    o.growsUnlessScanned("by a pass over all elements for each doubling of", n);
     // PyTorch's CPU kernel accumulates f32 in f64.
     Type f64 = o.c.getBuilder().getF64Type();
-    x = isa<FloatType>(type)
-            ? runningProduct(o, x, *axis, type.isF32() ? f64 : wide)
-            : doubled(o, x, *axis);
+    const unsigned steps = halvings(o, n);
+    x = isa<FloatType>(type) ? runningProduct(o.c, o.c.cast(x, f64), *axis,
+                                              steps, type.isF32() ? f64 : wide)
+                             : doubledProduct(o.c, x, *axis, steps);
   }
   return o.ret(o.c.cast(x, type));
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "RulePrograms.h"
+#include "luminal/Dialect/HLIR/Utils/RunningProduct.h"
 
 #include <limits>
 
@@ -66,6 +67,16 @@ Value runningProduct(C &c, Value x) {
   return x;
 }
 
+/// The same of floats, kept in f32 or in f64.
+Value runningFloats(C &c, Value x) {
+  Type type = elementOf(x), f64 = c.getBuilder().getF64Type();
+  Value wide = c.cast(x, wideOf(c, x));
+  Type kept = type.isF32() ? f64 : elementOf(wide);
+  return c.cast(hlir::runningProduct(c, c.cast(wide, f64), /*axis=*/1,
+                                     /*steps=*/4, kept),
+                type);
+}
+
 Value places(C &c, Value x, bool largest) {
   Value window = repeated(c, x);
   Value best = largest ? c.reduceMax(window, {2}, false)
@@ -124,6 +135,9 @@ std::vector<RuleProgram> luminal::test::scanPrograms() {
                       Value kept = prefixes(c, v[0], false, false, zero);
                       return c.reduceSum(kept, {2}, false);
                     }});
+    list.push_back({"products so far" + of,
+                    {{shape, type, {{-3, 3}}}},
+                    [](C &c, Vs v) { return runningFloats(c, v[0]); }});
     list.push_back(
         {"log of sums so far" + of,
          {{shape, type, {{-3, 3}}}},

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# ===- order-bench.py - Sorts, scans and updates beside PyTorch ------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Times ops that order, scan or update, of the sizes that samplers, graph networks and state-space models have.
+
+    python utils/order-bench.py [NAME...] [--device=cpu|cuda] [--peers=eager,inductor] [--threads=2]
+
+A name selects the rows that it begins. On a CPU the forms take turns, and a number is the median over the rounds of each
+round's fastest call. On a GPU it is a call of ten that were captured into one CUDA graph. Milliseconds; `ratio` is of the
+best peer. --repeat=N calls N times and compares the bits. Exit code 1 where a row has other values than eager, other bits
+in a later call, or a ratio above --ratio.
+"""
+import argparse
+import pathlib
+import statistics
+import sys
+import warnings
+
+warnings.filterwarnings("ignore")
+ROOT = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(ROOT), str(ROOT.parent / "python")]
+
+import torch
+
+VOCABULARY = 128_256
+
+
+def floats(*shape, seed=0):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def integers(high, *shape, low=0):
+    return torch.randint(low, high, shape, generator=torch.Generator().manual_seed(1))
+
+
+def factors(*shape):
+    """Products of many of them stay finite."""
+    return 1 + floats(*shape) / 1024
+
+
+def top_p(logits):
+    values, places = torch.sort(logits, dim=-1, descending=True, stable=True)
+    shares = torch.softmax(values, -1)
+    kept = values.masked_fill(shares.cumsum(-1) - shares > 0.9, -torch.inf)
+    return torch.empty_like(logits).scatter(-1, places, kept)
+
+
+def sample(seen, logits, number, penalty=1.2, temperature=0.8, top_k=50, top_p=0.9):
+    """A token, drawn by a number from 0 to 1 from the likeliest ones, in their order."""
+    scores = logits.gather(1, seen)
+    scores = torch.where(scores < 0, scores * penalty, scores / penalty)
+    values, tokens = torch.topk(logits.scatter(1, seen, scores) / temperature, top_k)
+    shares = torch.softmax(values, -1)
+    shares = shares.masked_fill(shares.cumsum(-1) - shares >= top_p, 0)
+    bounds = shares.cumsum(-1)
+    drawn = (bounds <= number * bounds[:, -1:]).sum(-1, keepdim=True)
+    return tokens.gather(1, drawn.clamp_max(top_k - 1))
+
+
+def sample_by_transformers(seen, logits, number):
+    """The same by its processors; the draw by running sums of all shares."""
+    import transformers
+
+    processors = transformers.LogitsProcessorList([
+        transformers.RepetitionPenaltyLogitsProcessor(1.2), transformers.TemperatureLogitsWarper(0.8),
+        transformers.TopKLogitsWarper(50), transformers.TopPLogitsWarper(0.9)])
+    shares = torch.softmax(processors(seen, logits), -1)
+    return torch.searchsorted(shares.cumsum(-1), number)
+
+
+def make_rows():
+    """Names, functions, operands, and another function for PyTorch where it calls one of its own."""
+    million, nodes = 10**6, 20_000
+    rows = []
+
+    def row(name, function, *args, other=None):
+        rows.append((name, function, args, other))
+
+    for n in (16_384, 131_072, 2**20):
+        row(f"sort-{n}", lambda x: torch.sort(x, dim=-1, stable=True), floats(n))
+    row("sort-128x4096", lambda x: torch.sort(x, dim=-1, stable=True), floats(128, 4096))
+    row("sort-128x4096-i64", lambda x: torch.sort(x, dim=-1, stable=True), integers(2**40, 128, 4096))
+    row("sort-131072-bf16", lambda x: torch.sort(x, dim=-1, stable=True), floats(131_072).bfloat16())
+    row("sort-131072-i64", lambda x: torch.sort(x, dim=-1, stable=True), integers(2**40, 131_072))
+    row("argsort-131072", lambda x: torch.argsort(x, dim=-1, stable=True), floats(131_072))
+    row("topk-8-128x4096", lambda x: torch.topk(x, 8), floats(128, 4096))
+    row("topk-50-16384", lambda x: torch.topk(x, 50), floats(16_384))
+    row("topk-50-128256", lambda x: torch.topk(x, 50), floats(VOCABULARY))
+    row("kthvalue-131072", lambda x: torch.kthvalue(x, 5000), floats(131_072))
+    row("median-131072", lambda x: torch.median(x, -1), floats(131_072))
+    row("median-4096x512", lambda x: torch.median(x, -1), floats(4096, 512))
+    row("top-p-128256", top_p, floats(1, VOCABULARY))
+    for kind, make in {"cummax": floats, "cumsum": floats, "cumprod": factors, "logcumsumexp": floats}.items():
+        scan = getattr(torch, kind)
+        row(f"{kind}-131072", lambda x, scan=scan: scan(x, -1), make(131_072))
+        row(f"{kind}-4096x512", lambda x, scan=scan: scan(x, -1), make(4096, 512))
+        row(f"{kind}-dim0-4096x512", lambda x, scan=scan: scan(x, 0), make(4096, 512))
+    row("cumsum-4194304-i64", lambda x: torch.cumsum(x, -1), integers(100, 2**22))
+    row("cumsum-4096x512-i64", lambda x: torch.cumsum(x, -1), integers(100, 4096, 512))
+    row("cumprod-131072-i64", lambda x: torch.cumprod(x, -1), integers(9, 131_072, low=-9))
+    row("searchsorted-4096x4096", torch.searchsorted, floats(4096, 4096).sort(-1).values, floats(4096, 4096, seed=1))
+    row("index_add-20000x64", lambda x, i, v: x.index_add(0, i, v), floats(nodes, 64), integers(nodes, million), floats(million, 64))
+    row("index_add-20000", lambda x, i, v: x.index_add(0, i, v), floats(nodes), integers(nodes, million), floats(million))
+    for how in ("sum", "amax"):
+        row(f"scatter_reduce-{how}-20000", lambda x, i, v, how=how: x.scatter_reduce(0, i, v, how), floats(nodes),
+            integers(nodes, million), floats(million))
+    row("scatter_reduce-mean-20000x64", lambda x, i, v: x.scatter_reduce(0, i[:, None].expand_as(v), v, "mean"),
+        floats(nodes, 64), integers(nodes, million), floats(million, 64))
+    row("bincount-10000000", lambda i: torch.bincount(i, minlength=256), integers(256, 10**7))
+    row("histc-10000000", lambda x: torch.histc(x, 100, -3, 3), floats(10**7))
+    row("sampler-128256", sample, integers(VOCABULARY, 1, 200), 4 * floats(1, VOCABULARY), torch.full((1, 1), 0.4),
+        other=sample_by_transformers)
+    return rows
+
+
+def outputs_of(value):
+    return [leaf for leaf in torch.utils._pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
+
+
+def same(got, want):
+    """Sums of many numbers may be off in the last bits."""
+    for a, b in zip(outputs_of(got), outputs_of(want)):
+        tolerance = {"rtol": 1e-4, "atol": 1e-4} if b.is_floating_point() else {}
+        torch.testing.assert_close(a, b, equal_nan=True, **tolerance)
+
+
+def has_same_bits(a, b):
+    return all(torch.equal(x.view(torch.uint8), y.view(torch.uint8)) for x, y in zip(outputs_of(a), outputs_of(b)))
+
+
+def time_cpu(function, args, peers, rounds, other):
+    import luminal
+
+    others = {"eager": lambda *all: other(*all)} if other and "eager" in peers else {}
+    forms = tuple(form for form in (*peers, "luminal") if form not in others)
+    table = luminal.bench(function, args, forms=forms, rounds=rounds, others=others)
+    times = {row.form: row.milliseconds for row in table if not row.problem}
+    notes = [f"{row.form}: {note}" for row in table for note in [row.problem, *row.notes] if note]
+    return times, notes
+
+
+def time_captured(call, calls=10, replays=20, rounds=5):
+    call()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(calls):
+            call()
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    times = []
+    for _ in range(rounds + 1):
+        begin.record()
+        for _ in range(replays):
+            graph.replay()
+        end.record()
+        torch.cuda.synchronize()
+        times.append(begin.elapsed_time(end) / replays / calls)
+    return statistics.median(times[1:])
+
+
+def time_gpu(function, args, peers, own):
+    times, notes = {}, []
+    forms = {"luminal": own}
+    for peer in peers:
+        forms[peer] = {"eager": lambda: function, "inductor": lambda: torch.compile(function),
+                       "deterministic": lambda: function}[peer]()
+    for form, call in forms.items():
+        try:
+            torch.use_deterministic_algorithms(form == "deterministic")
+            times[form] = time_captured(lambda: call(*args))
+        except Exception as error:  # whatever does not run in a capture
+            notes.append(f"{form}: {type(error).__name__}: {str(error).splitlines()[0]}")
+        finally:
+            torch.use_deterministic_algorithms(False)
+    return times, notes
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--peers", default="eager", help="of eager, inductor and (on a GPU) deterministic (eager)")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="calls whose bits are compared")
+    parser.add_argument("--ratio", type=float, help="of the best peer, at most")
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
+    import luminal
+
+    peers = [peer for peer in args.peers.split(",") if peer]
+    rows = [row for row in make_rows() if not args.names or any(row[0].startswith(name) for name in args.names)]
+    if not rows:
+        parser.error(f"no row begins with {args.names[0]}")
+    failed = False
+    print(f"{'':30s} {'luminal':>10s} " + " ".join(f"{peer:>13s}" for peer in peers) + f" {'ratio':>7s}")
+    for name, function, operands, other in rows:
+        operands = tuple(operand.to(args.device) for operand in operands)
+        try:
+            own = luminal.compile(function, operands)
+            first = [t.clone() for t in outputs_of(own(*operands))]
+            if not other:
+                same(first, function(*operands))
+            for _ in range(args.repeat - 1):
+                if not has_same_bits(own(*operands), first):
+                    raise AssertionError("a later call gives other bits")
+        except Exception as error:
+            failed = True
+            print(f"{name:30s} {type(error).__name__}: {str(error).strip().splitlines()[0]}", flush=True)
+            continue
+        times, notes = time_cpu(function, operands, peers, args.rounds, other) if args.device == "cpu" else \
+            time_gpu(other or function, operands, peers, own)
+        best = min((times[peer] for peer in peers if peer in times), default=float("nan"))
+        ratio = times.get("luminal", float("nan")) / best
+        failed |= args.ratio is not None and not ratio <= args.ratio
+        cells = " ".join(f"{times.get(peer, float('nan')):13.4f}" for peer in peers)
+        print(f"{name:30s} {times.get('luminal', float('nan')):10.4f} {cells} {ratio:7.2f}", *notes, flush=True)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
