@@ -2,15 +2,17 @@
 # ===- capture-bench.py - Small steps on a GPU, called and captured -------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Times a recommendation model by batch and number of tables, whose step is a few microseconds: calls that follow each other
-without a wait, and calls that are captured into one CUDA graph of the caller's.
+without a wait, and calls that are captured into one CUDA graph of the caller's; `bare` is a graph of as many launches of the
+kernel of a call, each of which may start before the one before it ends.
 
     python utils/capture-bench.py [BATCHxTABLES...] [--calls=20] [--peers=eager,inductor,reduce-overhead]
 
 Needs a GPU and the library (LUMINAL_LIBRARY, or an installed package). Microseconds a call. `nothing` is a backend that
-returns the same outputs at each call, behind AOTAutograd. Exit code 1 where Luminal is wrong, or behind in a capture, 2 where
-there is no GPU.
+returns the same outputs at each call, behind AOTAutograd. Exit code 1 where Luminal is wrong, behind in a capture, or takes more
+than 1.15 of `bare`; 2 where there is no GPU.
 """
 import argparse
+import ctypes
 import pathlib
 import statistics
 import sys
@@ -44,22 +46,64 @@ def time_calls(call, count=100, rounds=20):
     return min(times)
 
 
-def time_captured(call, calls, replays=50, rounds=7):
+def time_captured(call, calls):
     """Microseconds of a call in a graph of so many."""
     call()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         kept = [call() for _ in range(calls)]
+    return time_replays(graph.replay, calls), kept[-1]
+
+
+def time_replays(replay, calls, replays=50, rounds=7):
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     times = []
     for _ in range(rounds + 1):
         begin.record()
         for _ in range(replays):
-            graph.replay()
+            replay()
         end.record()
         torch.cuda.synchronize()
         times.append(1e3 * begin.elapsed_time(end) / replays / calls)
-    return statistics.median(times[1:]), kept[-1]
+    return statistics.median(times[1:])
+
+
+class _KernelNode(ctypes.Structure):
+    """CUDA_KERNEL_NODE_PARAMS_v2."""
+    _fields_ = [("function", ctypes.c_void_p), ("sizes", ctypes.c_uint * 7), ("parameters", ctypes.c_void_p), ("extra", ctypes.c_void_p),
+                ("kernel", ctypes.c_void_p), ("context", ctypes.c_void_p)]
+
+
+def time_bare(call, calls):
+    """Microseconds of a launch of a call's kernel, in a graph of so many; None where a call has more than one node."""
+    call()
+    captured, driver = torch.cuda.CUDAGraph(keep_graph=True), ctypes.CDLL("libcuda.so.1")
+
+    def check(status):
+        if status:
+            raise RuntimeError(f"the driver refuses a graph: {status}")
+
+    with torch.cuda.graph(captured):
+        kept = call()
+    source, count, node = ctypes.c_void_p(captured.raw_cuda_graph()), ctypes.c_size_t(), ctypes.c_void_p()
+    check(driver.cuGraphGetNodes(source, None, ctypes.byref(count)))
+    if count.value != 1:
+        return None
+    check(driver.cuGraphGetNodes(source, ctypes.byref(node), ctypes.byref(count)))
+    kernel, graph, launched, last = _KernelNode(), ctypes.c_void_p(), ctypes.c_void_p(), None
+    check(driver.cuGraphKernelNodeGetParams_v2(node, ctypes.byref(kernel)))
+    check(driver.cuGraphCreate(ctypes.byref(graph), 0))
+    programmatic = (ctypes.c_uint8 * 8)(1, 0, 1)  # from the kernel's own event, as Luminal's edges
+    for _ in range(calls):
+        added = ctypes.c_void_p()
+        check(driver.cuGraphAddKernelNode_v2(ctypes.byref(added), graph, None, ctypes.c_size_t(0), ctypes.byref(kernel)))
+        check(driver.cuGraphKernelNodeCopyAttributes(added, node))
+        if last is not None:
+            check(driver.cuGraphAddDependencies_v2(graph, ctypes.byref(last), ctypes.byref(added), programmatic, ctypes.c_size_t(1)))
+        last = added
+    check(driver.cuGraphInstantiateWithFlags(ctypes.byref(launched), graph, ctypes.c_ulonglong(0)))
+    stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+    return time_replays(lambda kept=kept: driver.cuGraphLaunch(launched, stream), calls)
 
 
 def measure(cell, calls, peers):
@@ -86,7 +130,13 @@ def measure(cell, calls, peers):
         captured[name], result = time_captured(lambda: form(*args), calls)
         error = (result.double() - expected).abs().max().item()
         is_right &= not error > 1e-4
+    if (bare := time_bare(lambda: forms["luminal.compile"](*args), calls)) is not None:
+        captured["bare"] = bare
     return called, captured, is_right
+
+
+def ours_of(captured):
+    return max(captured["torch.compile"], captured["luminal.compile"])
 
 
 def main():
@@ -104,8 +154,10 @@ def main():
     bad = False
     for cell in args.cells:
         called, captured, is_right = measure(cell, args.calls, peers)
+        if "bare" in captured:
+            bad |= ours_of(captured) > 1.15 * captured["bare"]
         best = min((time for name, time in captured.items() if name in peers), default=float("inf"))
-        ours = max(captured["torch.compile"], captured["luminal.compile"])
+        ours = ours_of(captured)
         bad |= not is_right or ours > min(best, called.get("reduce-overhead", best))
         print(f"{cell:>8} called: " + ", ".join(f"{name} {t:.1f}" for name, t in called.items()))
         print(f"{'':>8} captured: " + ", ".join(f"{name} {t:.2f}" for name, t in captured.items()) +

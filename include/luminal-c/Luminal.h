@@ -389,6 +389,18 @@ typedef struct luminal_objects {
   void *const *data;
 } luminal_objects;
 
+/* Objects that tables of the caller's language hold, which may be replaced
+ * there: a list of them is right while each table has the version, a word at
+ * `versions`, that it had before the list was made. In CPython these are the
+ * dictionaries with the parameters of modules. */
+typedef struct luminal_stored_objects {
+  size_t struct_size; /* sizeof(luminal_stored_objects) */
+  luminal_objects objects;
+  const uint64_t *const *versions;
+  const uint64_t *known_versions;
+  size_t num_versions;
+} luminal_stored_objects;
+
 /* What a program prepares from weights is prepared again when they change. A
  * watch knows where those weights lay when it was last set, and how often they
  * had been written to. */
@@ -500,6 +512,12 @@ typedef struct luminal_call_request {
   /* Of a luminal_repeat: a tensor that is as it was in the last call is not
    * asked again. Null, or absent: each is asked at each call. */
   const luminal_tensor_layout *layout;
+  /* Of a luminal_repeat: counts a write to a tensor, by its handle, for the
+   * library that it is of. After a call it is called for each state and each
+   * input that the call wrote to, unless `is_uncounted` says that nothing
+   * counts them. Both on this thread. Null, or absent: nobody is told. */
+  void (*count_write)(void *handle);
+  bool (*is_uncounted)(void *handle);
 } luminal_call_request;
 
 /* One call, all of it: nothing of the request is kept. The rules of memory are
@@ -553,6 +571,12 @@ LUMINAL_API luminal_status luminal_repeat_call(const luminal_repeat *repeat,
 LUMINAL_API luminal_status luminal_repeat_call_lists(
     const luminal_repeat *repeat, const luminal_objects *tensors,
     const luminal_objects *outputs);
+
+/* The same on a list, and on stored objects, whose places are those behind the
+ * list's. LUMINAL_CHANGED: also where a version is another. */
+LUMINAL_API luminal_status luminal_repeat_call_stored(
+    const luminal_repeat *repeat, const luminal_objects *tensors,
+    const luminal_stored_objects *stored, const luminal_objects *outputs);
 
 LUMINAL_API luminal_status luminal_watch_create(
     const luminal_watch_options *options, luminal_watch **watch);

@@ -13,16 +13,26 @@ namespace luminal::capi {
 /// order.
 class ObjectList {
 public:
-  /// `positions`: of the tensors in `objects`; null: it has them in order.
-  explicit ObjectList(void *const *objects, const uint32_t *positions = nullptr)
-      : objects(objects), positions(positions) {}
+  explicit ObjectList(const luminal_objects &objects)
+      : objects(objects.data), count(objects.count), total(objects.count) {}
+  /// `second` follows `objects`.
+  ObjectList(const luminal_objects &objects, const luminal_objects &second)
+      : objects(objects.data), second(second.data), count(objects.count),
+        total(objects.count + second.count) {}
+
+  /// So many objects before any are picked.
+  size_t size() const { return total; }
+  /// Has the objects at `positions` only, in that order.
+  void pick(const uint32_t *of) { positions = of; }
   void *operator[](size_t i) const {
-    return objects[positions ? positions[i] : i];
+    const size_t at = positions ? positions[i] : i;
+    return at < count ? objects[at] : second[at - count];
   }
 
 private:
-  void *const *objects;
-  const uint32_t *positions;
+  void *const *objects, *const *second = nullptr;
+  size_t count, total;
+  const uint32_t *positions = nullptr;
 };
 
 /// What a tensor's description held when its library was asked. Most tensors

@@ -109,6 +109,8 @@ static luminal_status checkReaders(const char *function,
                                    const luminal_call_request &request) {
   if (!request.read)
     return fail(std::string(function) + ": null argument");
+  if (request.count_write && !request.is_uncounted)
+    return fail(std::string(function) + ": null is_uncounted");
   const luminal_tensor_reader *reader = request.tensor_reader;
   if (!reader)
     return LUMINAL_OK;
@@ -216,6 +218,9 @@ struct luminal_repeat {
     request.integers = integers.data();
     request.tensors = request.outputs = nullptr;
     expected = getExpected(*signature, extents.data());
+    for (size_t i = 0; i < expected.size(); ++i)
+      if (expected[i].tensor->isWritten)
+        written.push_back(i);
     if (given.layout) {
       layout = *given.layout;
       request.layout = &layout;
@@ -237,6 +242,8 @@ struct luminal_repeat {
   std::vector<luminal_dtype> dtypes;
   std::vector<int64_t> extents, outputExtents, integers;
   std::vector<Expected> expected;
+  /// Tensors that a call writes to.
+  std::vector<size_t> written;
   luminal_tensor_reader reader = {};
   luminal_tensor_layout layout = {};
   std::vector<const void *> classes;
@@ -338,9 +345,18 @@ luminal_status RepeatedCall::find(capi::PooledContext &context, bool isKnown,
 static luminal_status callAgain(const char *name, const luminal_repeat &repeat,
                                 capi::ObjectList tensors,
                                 void *const *outputs) {
+  const luminal_call_request &request = repeat.request;
   const RepeatedCall repeated(name, repeat, tensors, outputs);
-  return Call(*repeat.signature, repeat.request, &repeated)
-      .runPooled(*repeat.pool);
+  if (luminal_status status =
+          Call(*repeat.signature, request, &repeated).runPooled(*repeat.pool))
+    return status;
+  for (size_t i : repeat.written) {
+    void *object = request.count_write ? tensors[i] : nullptr;
+    void *handle = static_cast<char *>(object) + request.handle_offset;
+    if (object && !request.is_uncounted(handle))
+      request.count_write(handle);
+  }
+  return LUMINAL_OK;
 }
 
 luminal_status luminal_repeat_call(const luminal_repeat *repeat,
@@ -348,8 +364,30 @@ luminal_status luminal_repeat_call(const luminal_repeat *repeat,
   const char *name = "luminal_repeat_call";
   if (!repeat || !objects)
     return fail(std::string(name) + ": null argument");
-  return callAgain(name, *repeat, capi::ObjectList(objects),
-                   objects + repeat->request.num_tensors);
+  const size_t numTensors = repeat->request.num_tensors;
+  return callAgain(name, *repeat,
+                   capi::ObjectList(luminal_objects{numTensors, objects}),
+                   objects + numTensors);
+}
+
+static luminal_status callLists(const char *name, const luminal_repeat &repeat,
+                                capi::ObjectList tensors,
+                                const luminal_objects &outputs) {
+  const size_t numTensors = repeat.request.num_tensors,
+               numOutputs = repeat.request.num_outputs;
+  if (outputs.count != numOutputs)
+    return fail(std::string(name) + ": " + std::to_string(outputs.count) +
+                " outputs, expected " + std::to_string(numOutputs));
+  if (!repeat.positions && tensors.size() != numTensors)
+    return fail(std::string(name) + ": " + std::to_string(tensors.size()) +
+                " tensors, expected " + std::to_string(numTensors));
+  if (tensors.size() < repeat.requiredCount)
+    return fail(std::string(name) + ": " + std::to_string(tensors.size()) +
+                " tensors, of which number " +
+                std::to_string(repeat.requiredCount - 1) + " is asked for");
+  if (repeat.positions)
+    tensors.pick(repeat.positions->data());
+  return callAgain(name, repeat, tensors, outputs.data);
 }
 
 luminal_status luminal_repeat_call_lists(const luminal_repeat *repeat,
@@ -358,23 +396,23 @@ luminal_status luminal_repeat_call_lists(const luminal_repeat *repeat,
   const char *name = "luminal_repeat_call_lists";
   if (!repeat || !tensors || !outputs)
     return fail(std::string(name) + ": null argument");
-  const size_t numTensors = repeat->request.num_tensors,
-               numOutputs = repeat->request.num_outputs;
-  if (outputs->count != numOutputs)
-    return fail(std::string(name) + ": " + std::to_string(outputs->count) +
-                " outputs, expected " + std::to_string(numOutputs));
-  if (!repeat->positions) {
-    if (tensors->count != numTensors)
-      return fail(std::string(name) + ": " + std::to_string(tensors->count) +
-                  " tensors, expected " + std::to_string(numTensors));
-    return callAgain(name, *repeat, capi::ObjectList(tensors->data),
-                     outputs->data);
-  }
-  if (tensors->count < repeat->requiredCount)
-    return fail(std::string(name) + ": " + std::to_string(tensors->count) +
-                " tensors, of which number " +
-                std::to_string(repeat->requiredCount - 1) + " is asked for");
-  return callAgain(name, *repeat,
-                   capi::ObjectList(tensors->data, repeat->positions->data()),
-                   outputs->data);
+  return callLists(name, *repeat, capi::ObjectList(*tensors), *outputs);
+}
+
+luminal_status luminal_repeat_call_stored(const luminal_repeat *repeat,
+                                          const luminal_objects *tensors,
+                                          const luminal_stored_objects *stored,
+                                          const luminal_objects *outputs) {
+  const char *name = "luminal_repeat_call_stored";
+  if (!repeat || !tensors || !stored || !outputs ||
+      ((!stored->versions || !stored->known_versions) &&
+       stored->num_versions > 0))
+    return fail(std::string(name) + ": null argument");
+  if (stored->struct_size < sizeof(luminal_stored_objects))
+    return fail(std::string(name) + ": struct_size is not set");
+  for (size_t i = 0; i < stored->num_versions; ++i)
+    if (*stored->versions[i] != stored->known_versions[i])
+      return LUMINAL_CHANGED;
+  return callLists(name, *repeat, capi::ObjectList(*tensors, stored->objects),
+                   *outputs);
 }

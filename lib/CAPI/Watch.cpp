@@ -73,8 +73,9 @@ luminal_status luminal_watch_set(luminal_watch *watch,
                                  uint64_t number) {
   if (!watch)
     return fail("luminal_watch_set: null argument");
-  if (!watch->set(luminal::capi::ObjectList(tensors ? tensors->data : nullptr),
-                  tensors ? tensors->count : 0, tensors ? number : 0))
+  if (!watch->set(
+          luminal::capi::ObjectList(tensors ? *tensors : luminal_objects{}),
+          tensors ? tensors->count : 0, tensors ? number : 0))
     return fail("luminal_watch_set: a watched tensor is missing, cannot be "
                 "read, or is written to uncounted");
   return LUMINAL_OK;
@@ -85,7 +86,7 @@ luminal_status luminal_watch_number(const luminal_watch *watch,
                                     uint64_t *number) {
   if (!watch || !tensors || !number)
     return fail("luminal_watch_number: null argument");
-  *number = watch->getNumber(luminal::capi::ObjectList(tensors->data),
-                             tensors->count);
+  *number =
+      watch->getNumber(luminal::capi::ObjectList(*tensors), tensors->count);
   return LUMINAL_OK;
 }

@@ -12,7 +12,7 @@ struct luminal_watch {
   explicit luminal_watch(const luminal_watch_options &given);
   luminal_watch(const luminal_watch &) = delete;
 
-  /// As luminal_watch_number, of so many tensors.
+  /// As luminal_watch_number; the list has so many tensors.
   uint64_t getNumber(luminal::capi::ObjectList tensors, size_t count) const;
   /// As luminal_watch_set; false where one cannot be read.
   bool set(luminal::capi::ObjectList tensors, size_t count, uint64_t given);

@@ -38,6 +38,8 @@ class Reader(NamedTuple):
     """How it reads what tensors are, to be checked at each call; None: the caller knows."""
     layout: _capi.TensorLayout | None = None
     """Where tensors hold what these functions tell: they ask again where it changed. None: they ask at each call."""
+    counter: tuple[int, int] | None = None
+    """Addresses of ``luminal_call_request::count_write`` and ``is_uncounted``; None: the caller counts writes."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -316,8 +318,8 @@ class NativeWatch:
 
 
 class Repeat:
-    """Calls that differ in their tensors alone, which are objects: ``luminal_repeat_call_lists`` with ``address``, and with
-    the addresses of what a list has behind its head, of the tensors and of the outputs."""
+    """Calls that differ in their tensors alone, which are objects: ``luminal_repeat_call_stored`` with ``address``, and with
+    the addresses of what a list has behind its head, of the tensors and of the outputs; between them stored objects."""
 
     __slots__ = ("address", "_lib", "_watch")
 
@@ -335,6 +337,8 @@ class Repeat:
         request.read, request.handle_offset = reader.function, reader.offset
         if reader.tensors is not None:
             request.tensor_reader = ctypes.addressof(reader.tensors)
+        if reader.counter is not None:
+            request.count_write, request.is_uncounted = reader.counter
         if reader.layout is not None:
             request.layout = ctypes.addressof(reader.layout)
         if positions is not None:

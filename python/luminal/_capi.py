@@ -25,7 +25,7 @@ _EXCEPTIONS: dict[int, type[_errors.LuminalError]] = {
     2: _errors.ArgumentError, 3: _errors.ArtifactError, 4: _errors.CompileError, 5: _errors.CompileError,
     6: _errors.DTypeError, 7: _errors.ShapeError, 8: _errors.CallError, 9: _errors.FailedAssertionError}
 IMPORT_FAILED = 4
-# A luminal_status that is no error: watched weights are not what they were.
+# A luminal_status that is no error: watched weights, or stored objects, are not what they were.
 CHANGED = 2
 
 
@@ -65,7 +65,7 @@ class CallRequest(ctypes.Structure):
                 ("tensor_reader", ctypes.c_void_p), ("integers", ctypes.POINTER(ctypes.c_int64)),
                 ("num_integers", ctypes.c_size_t), ("allocate", ctypes.c_void_p), ("release", ctypes.c_void_p),
                 ("allocator", ctypes.c_void_p), ("positions", ctypes.POINTER(ctypes.c_uint32)), ("watch", ctypes.c_void_p),
-                ("layout", ctypes.c_void_p)]
+                ("layout", ctypes.c_void_p), ("count_write", ctypes.c_void_p), ("is_uncounted", ctypes.c_void_p)]
 
 
 # Functions of a request, which take `allocator` first.
@@ -88,6 +88,11 @@ class TensorLayout(ctypes.Structure):
 
 class Objects(ctypes.Structure):
     _fields_ = [("count", ctypes.c_size_t), ("data", ctypes.POINTER(ctypes.c_void_p))]
+
+
+class StoredObjects(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("objects", Objects), ("versions", ctypes.c_void_p),
+                ("known_versions", ctypes.c_void_p), ("num_versions", ctypes.c_size_t)]
 
 
 class WatchOptions(ctypes.Structure):
@@ -135,6 +140,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "luminal_repeat_free": (None, [ctypes.c_void_p]),
     "luminal_repeat_call": (ctypes.c_int32, [ctypes.c_void_p] * 2),
     "luminal_repeat_call_lists": (ctypes.c_int32, [ctypes.c_void_p] * 3),
+    "luminal_repeat_call_stored": (ctypes.c_int32, [ctypes.c_void_p] * 4),
     "luminal_watch_create": (ctypes.c_int32, [ctypes.POINTER(WatchOptions), ctypes.c_void_p]),
     "luminal_watch_free": (None, [ctypes.c_void_p]),
     "luminal_watch_set": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64]),

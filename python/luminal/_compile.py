@@ -17,12 +17,12 @@ from torch.export.graph_signature import (ConstantArgument, ExportGraphSignature
                                           OutputSpec, SymIntArgument, TensorArgument)
 from torch.utils import _pytree as pytree
 
-from . import _archive, _cache, _capi, _computed, _devices, _dims, _direct, _errors, _export, _modules, _prepared, _profile, _program, _report, _strides, _trace, _training, _versions
+from . import _archive, _cache, _capi, _computed, _devices, _dims, _direct, _errors, _export, _modules, _prepared, _profile, _program, _report, _stored, _strides, _trace, _training, _versions
 from ._artifact import describe
 from ._export import Function, Source
 from ._integers import check_integer, integers_of
 from ._options import Options, OptionValues, takes_options
-from ._runner import DTYPES, GraphRunner, Result, check_tensor, written
+from ._runner import DTYPES, GraphRunner, Result, check_tensor
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -268,15 +268,15 @@ class CompiledModel:
         places = {name: i for i, name in enumerate([*users, *self._where])}
         order = [places[t.name] for t in self._sources]
         program = _program.Program(
-            b"", {t.name: _program.Argument(i, False, is_counted=True) for i, t in zip(order, self._sources)}, {},
+            b"", {t.name: _program.Argument(i, False) for i, t in zip(order, self._sources)}, {},
             [_program.Output(i) for i in range(len(outputs))], {}, len(places), self._place,
             [result.device for result in self._results], {}, {})
-        runner = GraphRunner(self.artifact, program, options.freeze, is_guarded=False)
+        stored = _stored.Stored(list(self._where.values()))
+        runner = GraphRunner(self.artifact, program, options.freeze, is_guarded=False, stored=stored)
         runner.watch = self._watch  # one count of changes for all calls
-        if runner.reader is None or any(result.device != self._place.at for result in self._results):
+        if runner.reader is None or not runner.is_direct or any(result.device != self._place.at for result in self._results):
             return None
-        return _direct.make(runner.direct(), self._calls.in_spec, self._calls.out_spec, list(self._where.values()),
-                            [order[i] for i in written(self.artifact)], self._place.at)
+        return _direct.make(runner.direct(), self._calls.in_spec, self._calls.out_spec, stored, self._place.at)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._direct is not None and (done := self._direct(args, kwargs)) is not None:

@@ -121,6 +121,27 @@ def _counters() -> tuple[int, int] | None:
     return _address(version), _address(is_inference)
 
 
+@functools.cache
+def write_counter() -> tuple[int, int] | None:
+    """PyTorch's C++ functions that count a write to a tensor, and tell whether nothing counts them; None where Python has to."""
+    counters = _counters()
+    if counters is None:
+        return None
+    try:
+        count = library()._ZN5torch8autograd4impl12bump_versionERKN2at6TensorE
+    except (OSError, AttributeError):
+        return None
+    count.restype, count.argtypes = None, [ctypes.c_void_p]
+    with _disable_current_modes():
+        for probe in (torch.zeros(2), torch.nn.Parameter(torch.zeros(2), requires_grad=False)):
+            view, before = probe[1:], probe._version
+            count(id(probe) + LIST)
+            count(id(view) + LIST)
+            if not probe._version == view._version == before + 2:
+                return None
+    return _address(count), counters[1]
+
+
 def watch(positions: Sequence[int], trusts_uncounted: bool) -> NativeWatch | None:
     """Of the tensors at ``positions`` among those of an artifact; None where Python has to look at them. ``trusts_uncounted``:
     what nothing counts writes to is never written to."""

@@ -14,7 +14,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
-from . import _capi, _devices, _errors, _expressions, _layout, _objects, _outputs, _prepared, _program, _strides, _versions
+from . import _capi, _devices, _errors, _expressions, _layout, _objects, _outputs, _prepared, _program, _stored, _strides, _versions
 from ._artifact import Artifact, Reader, Repeat, Shapes, Tensor
 from ._integers import check_integer, integers_of, shapes_of
 from .devices import Device, Executable
@@ -99,13 +99,12 @@ def run_tensors(artifact: Executable, tensors: list[torch.Tensor], expected: Seq
     return results
 
 
-def _reader(artifact: Executable, place: _devices.Place, is_guarded: bool, only_plain: bool) -> Reader | None:
+def _reader(artifact: Executable, place: _devices.Place, is_guarded: bool, only_plain: bool, counts: bool) -> Reader | None:
     """How the library reads the tensors of a call itself; None where Python has to ask for addresses. ``only_plain``: whether
-    it sees that they are of PyTorch's own classes, where they are not guarded."""
-    found = _objects.reader() if isinstance(artifact, Artifact) and place.device.address is _data_ptr else None
-    if found is None:
+    it sees that they are of PyTorch's own classes, where they are not guarded. ``counts``: it counts writes, if it can."""
+    if (found := _objects.reader() if isinstance(artifact, Artifact) and place.device.address is _data_ptr else None) is None:
         return None
-    found = found._replace(layout=_layout.find())
+    found = found._replace(layout=_layout.find(), counter=_objects.write_counter() if counts else None)
     return found if is_guarded else found._replace(tensors=_objects.tensor_reader(place.at.type == "cpu", only_plain))
 
 
@@ -171,10 +170,14 @@ def call_model(artifact: Executable, values: list[Any], threads: int, device: st
 class GraphRunner:
     """A compiled graph: called with the list of the graph's arguments, returns the list of its outputs."""
 
-    def __init__(self, artifact: Executable, program: _program.Program, freeze: bool, is_guarded: bool = True) -> None:
-        """``is_guarded``: whether dynamo looks at the arguments before each call."""
+    def __init__(self, artifact: Executable, program: _program.Program, freeze: bool, is_guarded: bool = True,
+                 stored: _stored.Stored | None = None) -> None:
+        """``is_guarded``: whether dynamo looks at the arguments before each call, and AOTAutograd counts writes. ``stored``:
+        arguments that follow those of a direct call."""
         self.is_guarded = is_guarded and _versions.GUARDS_WEIGHTS
-        self.artifact, self.reader = artifact, _reader(artifact, program.place, self.is_guarded, not is_guarded)
+        self.artifact = artifact
+        self.reader = _reader(artifact, program.place, self.is_guarded, not is_guarded, not is_guarded)
+        self.stored = stored if stored is not None else _stored.Stored([])
         self.specs = artifact.inputs + artifact.weights + artifact.states
         self.inputs = [program.inputs[t.name] for t in self.specs]
         layouts = {i: source.layout for i, source in enumerate(self.inputs)
@@ -199,12 +202,13 @@ class GraphRunner:
         strided = any(isinstance(i, _program.Argument) and i.strided and not self._is_storage(i) for i in self.inputs)
         self.counted = {i for i, a in enumerate(self.inputs) if isinstance(a, _program.Argument) and a.is_counted}
         guarded = {i for i, a in enumerate(self.inputs) if self._checks_objects() or getattr(a, "is_guarded", False)}
-        self.is_direct = self.only_arguments and not strided and self.counted & guarded >= set(written(artifact))
+        counts = self.reader is not None and self.reader.counter is not None
+        self.is_direct = self.only_arguments and not strided and set(written(artifact)) <= (
+            guarded if counts else self.counted & guarded)
         self._boxed_call = True
 
     def _is_storage(self, argument: _program.Argument) -> bool:
-        layout = argument.layout
-        is_whole = layout is not None and layout.strides is None
+        is_whole = argument.layout is not None and argument.layout.strides is None
         return is_whole and argument.is_guarded and self.shapes is not None and self.is_guarded
 
     def direct(self) -> Callable[[list[Any]], Sequence[Any]]:
@@ -227,15 +231,15 @@ class GraphRunner:
 
     def _by_objects(self) -> Callable[[list[Any]], Sequence[Any]]:
         """One call of C for all that is not the allocation of the outputs. Python runs as much for many tensors as for few."""
-        pick, watch = self.pick, self.watch
+        pick, watch, stored = self.pick, self.watch, self.stored
         known, size_of = self._size(self.shapes) if self.shapes is not None else None, self._dynamic_sizes()
         stream_of = self.place.device.stream(self.place.at)
-        call, check, at = _capi.library().luminal_repeat_call_lists, _capi.check, _objects.LIST
+        call, check, at = _capi.library().luminal_repeat_call_stored, _capi.check, _objects.LIST
 
         def run(args: list[Any]) -> Sequence[Any]:
             if type(args) is not list:  # the library reads it as one
                 args = list(args)
-            size = known or size_of(args)
+            held, size = stored.current(), known or size_of(args)
             results = []
             for make, shape, strides, dtype in size.outputs:
                 results.append(make(shape, strides, dtype))
@@ -243,12 +247,13 @@ class GraphRunner:
             if watch is None:
                 repeat = size.repeats[key]
             else:
-                repeat = size.repeats[key, watch.known or watch.number(pick(args))]
-            while status := call(repeat.address, id(args) + at, id(results) + at):
-                if watch is None or status != _capi.CHANGED:
+                repeat = size.repeats[key, watch.known or watch.number(pick([*args, *held.tensors]))]
+            while status := call(repeat.address, id(args) + at, held.address, id(results) + at):
+                if status != _capi.CHANGED:
                     check(status)
-                else:
-                    repeat = size.repeats[key, watch.number(pick(args))]
+                held = stored.renew()
+                if watch is not None:
+                    repeat = size.repeats[key, watch.number(pick([*args, *held.tensors]))]
             return results
 
         return run
@@ -321,7 +326,7 @@ class GraphRunner:
                 try:
                     return run(args)
                 except (_errors.ShapeError, _errors.DTypeError, _errors.ArgumentError):  # before anything ran
-                    return self._run_checked(self.pick(args), self._integers(args))
+                    return self._run_checked(self.pick([*args, *self.stored.renew().tensors]), self._integers(args))
 
             return attempt
         specs, pick = self.specs, self.pick

@@ -7,7 +7,6 @@ import sys
 
 import helpers
 import luminal
-import luminal._layout
 import luminal._objects
 import pytest
 import torch
@@ -302,80 +301,3 @@ def test_more_kinds_of_calls_than_are_kept(calls):
             assert torch.equal(run(list(args))[0], expected)
 
     run_threads(work)
-
-
-ROWS = torch.rand(8, 4)
-CHANGES = {
-    "first rows": lambda t: setattr(t, "data", ROWS[:4]),
-    "last rows of the same storage": lambda t: setattr(t, "data", ROWS[4:]),
-    "other memory": lambda t: setattr(t, "data", torch.rand(4, 4)),
-    "transposed": lambda t: setattr(t, "data", t.data.t()),
-    "transposed in place": lambda t: t.t_(),
-    "memory of its own storage": lambda t: t.untyped_storage().resize_(t.untyped_storage().size() + 4096),
-    "set": lambda t: t.set_(torch.rand(4, 4)),
-    "resized": lambda t: t.resize_(8, 8).resize_(4, 4),
-    "written": lambda t: t.mul_(1.5),
-    "shared until it is written": lambda t: setattr(t, "data", torch._lazy_clone(t.data)),
-}
-
-
-@pytest.mark.parametrize("finds", [False, True])
-@pytest.mark.parametrize("way", ["torch.compile", "guarded", "luminal.compile"])
-def test_what_changes_of_a_tensor_is_seen(monkeypatch, way, finds):
-    """Whatever changes of the same object, with and without the places where PyTorch holds that."""
-    assert luminal._layout.find() is not None
-    if not finds:
-        monkeypatch.setattr(luminal._layout, "find", lambda: None)
-    monkeypatch.setattr(_versions, "GUARDS_WEIGHTS", way == "guarded")
-
-    class Model(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.weight = nn.Parameter(torch.rand(4, 4), requires_grad=False)
-            self.state = nn.Parameter(torch.rand(4, 4), requires_grad=False)
-
-        def forward(self, x):
-            return self.state.add_(x) @ self.weight
-
-    module = Model()
-    compiled = luminal.compile(module, (torch.rand(4, 4),)) if way == "luminal.compile" else helpers.compile(module)
-    with torch.no_grad():
-        for tensor in (module.weight, module.state):
-            for what, change in CHANGES.items():
-                for _ in range(2):
-                    twin, x = copy.deepcopy(module), torch.rand(4, 4)
-                    clones = [torch._lazy_clone(t) for t in module.parameters()] if "shared" in what else []
-                    kept = [clone.clone() for clone in clones]
-                    helpers.same(compiled(x), twin(x))
-                    helpers.same(list(module.parameters()), list(twin.parameters()))
-                    helpers.same(clones, kept)
-                change(tensor)
-
-
-def test_types_that_change_are_seen():
-    module, x = nn.Linear(4, 4, bias=False).requires_grad_(False), torch.rand(4, 4)
-    compiled = luminal.compile(module, (x,))
-    with torch.no_grad():
-        for _ in range(2):
-            helpers.same(compiled(x), module(x))
-            module.weight.data = module.weight.data.view(torch.int32)
-            for _ in range(2):
-                with pytest.raises(luminal.DTypeError):
-                    compiled(x)
-            module.weight.data = module.weight.data.view(torch.float32)
-
-
-def test_places_are_found_by_what_differs():
-    """An object of which another thing lies there is no tensor as this version of PyTorch has them."""
-    offset = luminal._objects.reader().offset
-    found = luminal._layout.find()
-    tensor = torch.arange(24.0)[2:22].view(4, 5)
-    words = luminal._layout._read(luminal._layout._description(tensor, offset), luminal._layout._OF_TENSOR)
-    at = lambda place: words[place // 8]
-    assert at(found.offset) == 2 and at(found.rank) == 2 and at(found.storage) == tensor.untyped_storage()._cdata
-    assert [at(found.sizes), at(found.sizes + 8), at(found.strides), at(found.strides + 8)] == [4, 5, 5, 1]
-    storage = luminal._layout._read(at(found.storage), luminal._layout._OF_STORAGE)
-    assert storage[found.memory // 8] == tensor.untyped_storage().data_ptr()
-    twins = [[2, 3], [4, 3], [2, 5]]
-    assert luminal._layout._place_of([2, 2, 2], twins) is None and luminal._layout._place_of([3, 3, 5], [[0, 0, *t] for t in twins]) == 24
-    assert luminal._layout._place_of([7, 7], [[0, 0, 7, 7], [0, 0, 7, 7]]) is None

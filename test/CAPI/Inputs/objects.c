@@ -143,6 +143,61 @@ static Object *getObject(void *handle) {
 static int64_t countWrites(void *handle) { return getObject(handle)->count; }
 static bool isUncounted(void *handle) { return getObject(handle)->count < 0; }
 
+static void countWrite(void *handle) { ++getObject(handle)->count; }
+
+/* On a list and on objects of tables that are what they were; what the calls
+ * write to is counted. `similar`: a request for such lists. */
+static void callStored(const luminal_artifact *artifact,
+                       const luminal_call_request *similar) {
+  float x[8] = {1, 2, 3, 4}, y[8] = {0}, sum[4] = {0};
+  Object input = {1, x}, total = {1, sum}, output = {1, y};
+  void *given[] = {NULL, &input}, *held[] = {&output, &total},
+       *made[] = {&output};
+  luminal_objects tensors = {2, given}, outputs = {1, made};
+  luminal_dtype dtypes[] = {LUMINAL_F32, LUMINAL_F32};
+  uint32_t positions[] = {1, 3};
+  uint64_t versions[] = {5, 6}, known[] = {5, 6};
+  const uint64_t *places[] = {&versions[0], &versions[1]};
+  luminal_stored_objects stored = {sizeof stored, {2, held}, places, known, 2};
+  luminal_call_request request = *similar;
+  request.dtypes = dtypes;
+  request.positions = positions;
+  request.watch = NULL;
+  request.weights_version = 0;
+  request.count_write = countWrite;
+  luminal_repeat *repeat = NULL;
+  FAILS(luminal_repeat_create(artifact, &request, &repeat),
+        "luminal_repeat_create: ", "null is_uncounted");
+  request.is_uncounted = isUncounted;
+  CHECK(!luminal_repeat_create(artifact, &request, &repeat));
+#define CALL luminal_repeat_call_stored(repeat, &tensors, &stored, &outputs)
+  CHECK(!CALL && y[3] == 8 && sum[3] == 4);
+  CHECK(input.count == 1 && output.count == 1 && total.count == 2);
+  versions[1] = 7;
+  CHECK(CALL == LUMINAL_CHANGED && sum[3] == 4 && total.count == 2);
+  known[1] = 7;
+  total.count = -3; /* That nothing counts. */
+  CHECK(!CALL && sum[3] == 8 && total.count == -3);
+  total.count = 2;
+  output.handle = x; /* A call that fails writes to nothing. */
+  FAILS(CALL, "", "shares memory");
+  CHECK(total.count == 2);
+  output.handle = y;
+  stored.objects.count = 1;
+  FAILS(CALL, "luminal_repeat_call_stored: ", "3 tensors, of which number 3");
+  stored.objects.count = 2;
+  stored.versions = NULL;
+  FAILS(CALL, "luminal_repeat_call_stored: ", "null");
+  stored.num_versions = 0;
+  CHECK(!CALL && sum[3] == 12 && total.count == 3);
+  stored.struct_size = 8;
+  FAILS(CALL, "luminal_repeat_call_stored: ", "struct_size");
+  FAILS(luminal_repeat_call_stored(repeat, &tensors, NULL, &outputs),
+        "luminal_repeat_call_stored: ", "null");
+#undef CALL
+  luminal_repeat_free(repeat);
+}
+
 /* The same on lists, while what is watched is what it was. */
 static void callLists(const luminal_artifact *artifact) {
   float x[8] = {1, 2, 3, 4}, y[8] = {0}, sum[4] = {0}, other[4] = {0};
@@ -223,6 +278,7 @@ static void callLists(const luminal_artifact *artifact) {
   luminal_repeat_free(repeat);
   luminal_watch_free(watch);
   luminal_watch_free(NULL);
+  callStored(artifact, &request);
 
   /* What nothing counts may be trusted never to change. */
   total.count = -1;

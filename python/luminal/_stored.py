@@ -1,0 +1,75 @@
+# ===- _stored.py - Tensors that a model's modules hold ------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A parameter may be replaced in the dictionary that holds it between any two calls. CPython gives a dictionary another
+version when it changes, which the library compares: so the tensors are listed anew only where one of them may be another."""
+from __future__ import annotations
+
+import ctypes
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import _capi, _objects
+
+_getitem = operator.getitem
+# Where a dictionary has its version, in CPython to 3.13: behind its head and the number of its items.
+_VERSION = object.__basicsize__ + ctypes.sizeof(ctypes.c_size_t)
+
+
+def _version(table: dict[Any, Any]) -> int:
+    return ctypes.c_uint64.from_address(id(table) + _VERSION).value
+
+
+@functools.cache
+def has_versions() -> bool:
+    """Whether each change of a dictionary, of no two kinds alike, gives it a version that none had."""
+    changes: list[Callable[[dict[str, Any]], Any]] = [
+        lambda d: d.update(a=object()), lambda d: d.__setitem__("a", object()), lambda d: d.setdefault("b", object()),
+        lambda d: d.pop("b"), lambda d: d.__setitem__("b", object()), lambda d: d.__delitem__("a"), lambda d: d.popitem(),
+        lambda d: d.__ior__({"c": object()}), lambda d: d.clear(), lambda d: d.update({str(i): i for i in range(99)})]
+    seen = []
+    for _ in range(2):
+        table: dict[str, Any] = {}
+        for change in changes:
+            change(table)
+            seen.append(_version(table))
+            if _version(table) != seen[-1]:
+                return False
+    return len(set(seen)) == len(seen)
+
+
+class _List:
+    """The tensors that were in the dictionaries at one time, as a luminal_stored_objects at ``address``."""
+
+    __slots__ = ("tensors", "address", "_struct", "_versions")
+
+    def __init__(self, tensors: list[Any], places: Any, versions: Any) -> None:
+        self.tensors, self._versions = tensors, versions
+        objects = _capi.Objects.from_address(id(tensors) + _objects.LIST)
+        self._struct = _capi.StoredObjects(ctypes.sizeof(_capi.StoredObjects), objects, ctypes.addressof(places),
+                                           ctypes.addressof(versions), len(versions))
+        self.address = ctypes.addressof(self._struct)
+
+
+class Stored:
+    """The tensors at keys of dictionaries."""
+
+    def __init__(self, where: Sequence[tuple[dict[str, Any], str]]) -> None:
+        self._holders, self._keys = [holder for holder, _ in where], [key for _, key in where]
+        tables = list({id(holder): holder for holder in self._holders}.values())
+        self._tables = tables if has_versions() and all(isinstance(table, dict) for table in tables) else []
+        self._places = (ctypes.c_void_p * len(self._tables))(*[id(table) + _VERSION for table in self._tables])
+        self._last = self.renew()
+        self.current: Callable[[], _List] = self._get_last if self._tables or not where else self.renew
+        """What was listed last, which the library sees whether it is right; what is in the dictionaries now, where it cannot."""
+
+    def _get_last(self) -> _List:
+        return self._last
+
+    def renew(self) -> _List:
+        """What is in the dictionaries now."""
+        # Before they are looked into: a change after this is seen by the next call.
+        versions = (ctypes.c_uint64 * len(self._tables))(*map(_version, self._tables))
+        self._last = _List(list(map(_getitem, self._holders, self._keys)), self._places, versions)
+        return self._last
