@@ -96,6 +96,36 @@ class Block(nn.Module):
 
 
 @gpu
+@pytest.mark.parametrize("shape", [(2, 3, 512, 64), (1, 2, 200, 128), (1, 2, 130, 80)])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("window", [None, 100])
+@torch.no_grad()
+def test_zero_times_what_a_mask_holds_back(shape, dtype, window):
+    """A weight of 0 times a value that is not finite is no number, also where blocks of threads skip it: in all rows."""
+    n = shape[2]
+    at = torch.arange(n, device="cuda")
+    mask = at[None] <= at[:, None]
+    if window:
+        mask &= at[None] > at[:, None] - window
+
+    def attention(q, k, v):
+        return torch.softmax((q @ k.mT * 0.125).masked_fill(~mask, -torch.inf), -1) @ v
+
+    compiled = helpers.compile(attention)
+    q, k, v = (torch.randn(shape, device="cuda", dtype=dtype) for _ in range(3))
+    expected = attention(q, k, v)
+    helpers.same(compiled(q, k, v), expected)
+    for where, number in ((0, torch.nan), (n // 2, -torch.inf), (n - 1, torch.inf)):
+        bad = v.clone()
+        bad[-1, 1, where, 5] = number
+        got = compiled(q, k, bad)
+        column = torch.zeros(shape, dtype=torch.bool, device="cuda")
+        column[-1, 1, :, 5] = True
+        assert not got[column].isfinite().any()
+        assert torch.equal(got[~column], compiled(q, k, v)[~column])
+
+
+@gpu
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 @torch.no_grad()
 def test_model(dtype):

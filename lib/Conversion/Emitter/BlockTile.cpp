@@ -28,6 +28,15 @@ void BlockTile::forEach(ValueRange sums,
     body(getRow(i), getColumn(i), sum);
 }
 
+SmallVector<BlockTile::Run> BlockTile::joinRow(ValueRange sums, unsigned number,
+                                               unsigned) {
+  SmallVector<Run> runs;
+  for (auto [i, sum] : llvm::enumerate(sums))
+    if (getRowNumber(i) == number)
+      runs.push_back({getColumn(i), {sum}});
+  return runs;
+}
+
 //===----------------------------------------------------------------------===//
 // Tensor cores
 //===----------------------------------------------------------------------===//
@@ -97,6 +106,47 @@ public:
     int64_t column = sum / 4 % (columns / 8) * 8 + sum % 2;
     return e.add(firstColumn,
                  e.add(e.mul(member, e.constant(2)), e.constant(column)));
+  }
+  /// Of eight columns four threads have two each. Neighbours among them give
+  /// each other a half of what they have of two such blocks, so that each has
+  /// one of these and twice as long a run; then those at a distance of two.
+  SmallVector<Run> joinRow(ValueRange sums, unsigned number,
+                           unsigned most) override {
+    if (most < 2)
+      return BlockTile::joinRow(sums, number, most);
+    SmallVector<Run> runs;
+    for (size_t i = 0; i < sums.size(); i += 2)
+      if (getRowNumber(i) == number)
+        runs.push_back({{}, {sums[i], sums[i + 1]}});
+    unsigned distance = 1;
+    for (; distance < 4; distance *= 2) {
+      if (runs.size() % 2 || runs.front().sums.size() * 2 > most)
+        break;
+      Value isUpper = isSecond(distance);
+      SmallVector<Run> joined;
+      for (size_t i = 0; i < runs.size(); i += 2) {
+        SmallVector<Value> lower, upper;
+        for (auto [x, y] : llvm::zip_equal(runs[i].sums, runs[i + 1].sums)) {
+          Value kept = arith::SelectOp::create(e.b, isUpper, y, x);
+          Value got =
+              exchange(arith::SelectOp::create(e.b, isUpper, x, y), distance);
+          lower.push_back(arith::SelectOp::create(e.b, isUpper, got, kept));
+          upper.push_back(arith::SelectOp::create(e.b, isUpper, kept, got));
+        }
+        llvm::append_range(lower, upper);
+        joined.push_back({{}, lower});
+      }
+      runs = std::move(joined);
+    }
+    // Of `distance` blocks side by side the thread has one.
+    Value block = e.remU(member, e.constant(distance)),
+          inBlock = e.divU(member, e.constant(distance));
+    Value first = e.add(e.mul(block, e.constant(8)),
+                        e.mul(inBlock, e.constant(2 * int64_t(distance))));
+    for (auto [i, run] : llvm::enumerate(runs))
+      run.column = e.add(firstColumn,
+                         e.add(first, e.constant(8 * int64_t(distance * i))));
+    return runs;
   }
   unsigned countRows() const override { return rows / 8; }
   unsigned getRowNumber(size_t sum) const override {
@@ -220,6 +270,22 @@ private:
       v = widen.getIn();
     }
     return wide;
+  }
+
+  /// Whether (i1) the thread is the upper one of two at this distance.
+  Value isSecond(unsigned distance) {
+    Value bit = arith::AndIOp::create(e.b, member, e.constant(distance));
+    return arith::CmpIOp::create(e.b, arith::CmpIPredicate::ne, bit,
+                                 e.constant(0));
+  }
+  /// What the other one of the two has.
+  Value exchange(Value sum, unsigned distance) {
+    auto number = [&](int32_t n) -> Value {
+      return arith::ConstantOp::create(e.b, e.b.getI32IntegerAttr(n));
+    };
+    return NVVM::ShflOp::create(e.b, sum.getType(), number(-1), sum,
+                                number(int32_t(distance)), number(31),
+                                NVVM::ShflKind::bfly, UnitAttr());
   }
 
   /// Two stored elements as the instruction takes them; rounded together where
@@ -401,6 +467,25 @@ public:
              "wgmma.wait_group.sync.aligned " + std::to_string(running) + ";",
              "~{memory}");
   }
+  /// A branch that depends on them: `ptxas` moves nothing across it that other
+  /// threads may see. It is taken where all are a number that no code makes.
+  void holdBack(ValueRange values) override {
+    std::string text = "{\n.reg .pred p;\n.reg .b32 x;\nmov.b32 x, -1;\n";
+    std::string constraints;
+    for (auto [i, v] : llvm::enumerate(values)) {
+      text += "and.b32 x, x, $" + std::to_string(i) + ";\n";
+      constraints += "r,";
+    }
+    text += "setp.ne.u32 p, x, -1;\nvote.sync.all.pred p, p, -1;\n"
+            "@p bra done;\nnanosleep.u32 32;\ndone:\n}";
+    SmallVector<Value> words;
+    for (Value v : values)
+      words.push_back(
+          v.getType() == e.b.getI32Type()
+              ? v
+              : Value(LLVM::BitcastOp::create(e.b, e.b.getI32Type(), v)));
+    emitText(words, {}, text, constraints + "~{memory}");
+  }
   /// Text that names them, so that no use of them moves before the wait.
   SmallVector<Value> settle(ValueRange sums) override {
     std::string constraints;
@@ -453,8 +538,9 @@ private:
       lesser = from.isAlongK ? runs : kBrick;
       greater = from.isAlongK ? kBrick : runs;
     }
-    return arith::OrIOp::create(
+    Value all = arith::OrIOp::create(
         b, units, e.constant(swizzle | lesser << 16 | greater << 32));
+    return from.units ? e.add(all, from.units) : all;
   }
   /// The same from step `k` on.
   Value advance(Value descriptor, TileOperand from, int64_t k) {

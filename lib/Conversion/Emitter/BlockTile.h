@@ -19,6 +19,9 @@ struct TileOperand {
   /// As `BlockTile::getStride`.
   int64_t stride;
   bool isAlongK = true;
+  /// What begins so many times 16 bytes further, where four warps together read
+  /// it; null: none. So what is known of `memory` need not be computed again.
+  mlir::Value units = {};
 };
 
 /// A tile of a product whose sums the threads of a block hold.
@@ -91,6 +94,10 @@ public:
   virtual void wait(unsigned) {
     llvm_unreachable("products of this tile do not go on");
   }
+  /// Code after this runs once these values (of 32 bits) are computed.
+  virtual void holdBack(mlir::ValueRange) {
+    llvm_unreachable("products of this tile do not go on");
+  }
 
   /// Sums of a thread, and the place in the tile of each.
   virtual size_t countSums() const = 0;
@@ -101,6 +108,17 @@ public:
                llvm::function_ref<void(mlir::Value row, mlir::Value column,
                                        mlir::Value sum)>
                    body) const;
+
+  /// Sums of a row that lie side by side, and the column of the first one.
+  struct Run {
+    mlir::Value column;
+    llvm::SmallVector<mlir::Value> sums;
+  };
+  /// The sums of the thread's row `number` as runs of one length, at most
+  /// `most`. Threads that have the row exchange sums for that: all of a warp
+  /// are to be here.
+  virtual llvm::SmallVector<Run> joinRow(mlir::ValueRange sums, unsigned number,
+                                         unsigned most);
 
   /// Rows of a thread, and which of them a sum is in. Tiles of the same rows
   /// have them in the same threads.

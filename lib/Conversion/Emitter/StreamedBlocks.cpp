@@ -9,10 +9,11 @@
 // memory; while a chunk is computed, the next one is on its way: copied where
 // it is in memory as it is multiplied, else in registers, of the scores' alone.
 // Terms are relative to a reference of their row (StreamReference).
-// Which chunks are walked finds StreamedBlocksWalk.cpp; where products go on by
-// themselves, StreamedBlocksAhead.cpp computes terms meanwhile; where several
-// blocks walk parts of the stream, StreamedBlocksParts.cpp merges what they
-// leave.
+// Copies are StreamedBlocksCopies.cpp's. Which chunks are walked finds
+// StreamedBlocksWalk.cpp, and who looks at the others StreamedBlocksShared.cpp;
+// where products go on by themselves, StreamedBlocksAhead.cpp computes terms
+// meanwhile; where several blocks walk parts of the stream,
+// StreamedBlocksParts.cpp merges what they leave.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,6 +24,7 @@
 #include "luminal/Dialect/LLIR/Utils/Values.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace luminal;
 using namespace luminal::blocks;
@@ -117,10 +119,10 @@ void StreamedBlocks::addAnchors() {
 
 /// Gives all operands their part of shared memory; the result is its bytes.
 int64_t StreamedBlocks::makeRoom() {
-  Value base = e.makeLaunchShared();
+  shared = e.makeLaunchShared();
   int64_t bytes = 0;
   auto take = [&](Type stored, int64_t count) {
-    Value begin = e.address(base, e.constant(bytes), e.b.getI8Type());
+    Value begin = e.address(shared, e.constant(bytes), e.b.getI8Type());
     int64_t size = stored.getIntOrFloatBitWidth() / 8;
     bytes += llvm::alignTo(count * size, llir::kLaunchSharedAlignment);
     return begin;
@@ -388,13 +390,13 @@ void StreamedBlocks::scaleSums(Product &sum) {
     }
 }
 
-void StreamedBlocks::emitSum(Product &sum, Value lo) {
+void StreamedBlocks::emitSum(Product &sum, Value slot) {
   scaleSums(sum);
   auto it = llvm::find_if(terms, [&](const Terms &term) {
     return term.value == StreamedSpace::getTerms(sum.p.op);
   });
   sum.sums = sum.tile->multiplyTerms(sum.sums, *layout, it->elements, sum.room,
-                                     getRight(sum, lo));
+                                     getRight(sum, slot));
 }
 
 /// What threads wrote to shared memory is there for the block.
@@ -404,37 +406,7 @@ void StreamedBlocks::publish() {
   barrier();
 }
 
-/// Where the chunk from `lo` on of a right operand that is copied has its
-/// place: chunks take the stages in turn.
-Value StreamedBlocks::getBuffer(const Product &product, Value lo) {
-  Value stage =
-      e.remU(e.divU(lo, e.constant(t.chunk)), e.constant(product.stages));
-  return e.address(product.memory,
-                   e.mul(stage, e.constant(product.right->countElements())),
-                   product.tile->getStored());
-}
-
-TileOperand StreamedBlocks::getRight(const Product &product, Value lo) {
-  return product.isCopied() ? product.right->getOperand(getBuffer(product, lo))
-                            : product.right->getOperand();
-}
-
-/// Starts the copies of the chunk from `lo` on, if it is walked: a group of
-/// copies in any case, so that they can be counted.
-void StreamedBlocks::startCopies(Value lo, IndexRange walked) {
-  e.ifThen(e.less(lo, walked.hi), [&] {
-    e.setDim(t.begin, lo);
-    for (auto &product : scores)
-      if (product->isCopied())
-        product->right->copy(lo, e.constant(0), getBuffer(*product, lo));
-    for (auto &sum : sums)
-      if (sum->isCopied())
-        sum->right->copy(e.constant(0), e.constant(0), getBuffer(*sum, lo));
-  });
-  NVVM::CpAsyncCommitGroupOp::create(e.b);
-}
-
-void StreamedBlocks::emitChunk(Value lo, IndexRange walked) {
+void StreamedBlocks::emitChunk(Value lo, Value slot, IndexRange walked) {
   e.clearPlaces();
   // Of the copies, those of this chunk are there for the threads that made
   // them.
@@ -442,8 +414,11 @@ void StreamedBlocks::emitChunk(Value lo, IndexRange walked) {
     NVVM::CpAsyncWaitGroupOp::create(e.b, tile.stages - 2);
   // All have read the chunk before.
   publish();
-  if (tile.stages > 1)
-    startCopies(e.add(lo, e.constant((tile.stages - 1) * t.chunk)), walked);
+  if (tile.stages > 1) {
+    CopiedChunk last{e.add(lo, e.constant((tile.stages - 1) * t.chunk)),
+                     getSlotBefore(slot)};
+    startCopies(last, walked);
+  }
   e.setDim(t.begin, lo);
   auto isStored = [](const std::unique_ptr<Product> &product) {
     return !product->isCopied();
@@ -460,7 +435,7 @@ void StreamedBlocks::emitChunk(Value lo, IndexRange walked) {
   for (auto &product : scores)
     product->sums = product->tile->multiply(product->tile->begin(),
                                             product->left->getOperand(),
-                                            getRight(*product, lo));
+                                            getRight(*product, slot));
   Value after = e.add(lo, e.constant(t.chunk));
   SmallVector<Value> old;
   for (auto &product : scores)
@@ -492,7 +467,7 @@ void StreamedBlocks::emitChunk(Value lo, IndexRange walked) {
   if (llvm::any_of(sums, isStored))
     publish();
   for (auto &sum : sums)
-    emitSum(*sum, lo);
+    emitSum(*sum, slot);
 }
 
 //===----------------------------------------------------------------------===//
@@ -521,6 +496,23 @@ void StreamedBlocks::emitLines(const Expr &extent, ArrayRef<size_t> numbers) {
               e.setDim(dim, at);
               emitValues(place, numbers);
             });
+}
+
+/// Elements of a line that a thread writes at once: no part of such a vector is
+/// beyond the line, and the narrowest result's are 16 bytes.
+unsigned StreamedBlocks::getRun(const Product &sum) {
+  Expr extent = hlir::getExtents(sum.getResult()).back();
+  unsigned bits = 128;
+  for (const MovedResult &result : s.results) {
+    Value v = result.source;
+    if (getRank(v) > s.extents.size() && hlir::getExtents(v).back() == extent)
+      bits = std::min(bits,
+                      std::max(8u, getElementType(v).getIntOrFloatBitWidth()));
+  }
+  unsigned run = 128 / bits;
+  while (!isWhole(extent, run))
+    run /= 2;
+  return run;
 }
 
 void StreamedBlocks::emitEnd() {
@@ -555,6 +547,8 @@ void StreamedBlocks::emitEnd() {
     if (!isUsed(number))
       continue;
     Emitter::MemoScope scope(e);
+    for (auto &sum : sums)
+      sum->runs = sum->tile->joinRow(sum->sums, number, getRun(*sum));
     Value isInside = setRow(number);
     auto write = [&] {
       SmallVector<Value> factors;
@@ -595,32 +589,38 @@ void StreamedBlocks::emitEnd() {
         Index place = s.index;
         place.push_back(Expr::dim(dim));
         Emitter::Repeated repeated(e, {extent});
-        const BlockTile &lines = *ofExtent.front()->tile;
-        bool isFull = isWhole(extent, lines.getShape().columns);
-        for (size_t i = 0; i < lines.countSums(); ++i) {
-          if (lines.getRowNumber(i) != number)
-            continue;
-          Value index = lines.getColumn(i);
+        bool isFull =
+            isWhole(extent, ofExtent.front()->tile->getShape().columns);
+        for (size_t i = 0; i < ofExtent.front()->runs.size(); ++i) {
+          Value index = ofExtent.front()->runs[i].column;
           auto one = [&, &numbers = numbers] {
             Emitter::MemoScope inner(e);
             e.setDim(dim, index);
             for (Product *sum : ofExtent) {
+              SmallVector<Value> line = sum->runs[i].sums;
               Type type = sum->p.accumulator;
-              Value line = sum->sums[i];
+              auto multiply = [&](Value by) {
+                for (Value &v : line)
+                  v = emitFn(e.b, llir::Fn::Mul, {v, by}, type);
+              };
               if (double by = sum->tile->getTermScale();
                   sum->isSplit() && by != 1)
-                line = emitFn(e.b, llir::Fn::Mul,
-                              {line, arith::ConstantOp::create(
-                                         e.b, FloatAttr::get(type, 1 / by))},
-                              type);
+                multiply(arith::ConstantOp::create(
+                    e.b, FloatAttr::get(type, 1 / by)));
               if (sum->anchor.reference)
-                line = emitFn(e.b, llir::Fn::Mul,
-                              {line, scale(sum->anchor, type)}, type);
+                multiply(scale(sum->anchor, type));
+              Value all = line.front();
+              if (line.size() > 1) {
+                e.setLane(dim, line.size());
+                all =
+                    vector::FromElementsOp::create(e.b, e.laneType(type), line);
+              }
               Value result = sum->getResult();
               e.remember(result, place,
-                         emitCast(e.b, line, type, getElementType(result)));
+                         emitCast(e.b, all, type, getElementType(result)));
             }
             emitValues(place, numbers);
+            e.clearLane();
           };
           if (isFull)
             one();
@@ -654,36 +654,49 @@ void StreamedBlocks::emitInitial() {
     sum->sums = sum->tile->begin();
 }
 
-/// The states of the unit's rows for `part` of the stream.
-void StreamedBlocks::emitWalk(ArrayRef<IndexRange> ranges, IndexRange part) {
+/// The states of the unit's rows for `part` of the stream; with `isAll` (i1)
+/// for all of it, or what the rows need.
+void StreamedBlocks::emitWalk(ArrayRef<IndexRange> ranges, IndexRange part,
+                              Value isAll) {
   firstRow = getFirstRow(ranges);
   for (auto *list : {&scores, &sums})
     for (auto &product : *list)
       for (auto [group, dim] :
            llvm::zip_equal(product->p.batch, product->p.batchDims))
         e.setDim(dim, e.value(s.index[group.front()]));
-  IndexRange walked = getWalked(part);
+  IndexRange walked = isAll ? getWalkedShared(isAll) : getWalked(part);
   findExceptions();
   // All have read what an earlier unit left.
   barrier();
-  for (unsigned i = 0; i + 1 < tile.stages; ++i)
-    startCopies(e.add(walked.lo, e.constant(i * t.chunk)), walked);
+  if (tile.isAhead) {
+    startFirstCopies(walked);
+  } else {
+    for (unsigned i = 0; i + 1 < tile.stages; ++i) {
+      CopiedChunk chunk{e.add(walked.lo, e.constant(i * t.chunk)),
+                        e.constant(i)};
+      startCopies(chunk, walked);
+    }
+  }
   for (auto &product : scores) {
     product->left->store(product->left->load(firstRow, e.constant(0)));
     if (!product->isCopied())
       product->next = product->right->load(walked.lo, e.constant(0));
   }
   emitInitial();
-  if (isAhead())
+  if (tile.isAhead)
     return emitWalkAhead(walked);
-  SmallVector<Value> last =
-      e.forLoop(walked.lo, walked.hi, e.constant(t.chunk), getCarried(),
-                [&](Value lo, ValueRange carried) {
-                  setCarried(carried);
-                  emitChunk(lo, walked);
-                  return getCarried();
-                });
-  setCarried(last);
+  SmallVector<Value> state = getCarried();
+  state.push_back(e.constant(0));
+  state = e.forLoop(walked.lo, walked.hi, e.constant(t.chunk), state,
+                    [&](Value lo, ValueRange carried) {
+                      setCarried(carried.drop_back());
+                      Value slot = carried.back();
+                      emitChunk(lo, slot, walked);
+                      SmallVector<Value> next = getCarried();
+                      next.push_back(getNextSlot(slot));
+                      return next;
+                    });
+  setCarried(ValueRange(state).drop_back());
 }
 
 /// So many blocks of threads are to find room on a multiprocessor.
@@ -710,7 +723,9 @@ WorkShape StreamedBlocks::emit() {
   setResidents();
   int64_t bytes = makeRoom();
   Grid grid = getGrid(s);
-  if (parts == 1)
+  if (tile.sharesSkipped)
+    emitUnitsShared(grid);
+  else if (parts == 1)
     forEachUnit(e, s, grid, loop, [&](SmallVector<IndexRange> ranges) {
       emitWalk(ranges, {e.constant(0), e.value(t.extent)});
       emitEnd();

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The state of StreamedBlocks.cpp, of which StreamedBlocksWalk.cpp finds what
-// is walked, StreamedBlocksAhead.cpp lets products go on beside terms, and
+// is walked, StreamedBlocksShared.cpp who looks at the rest,
+// StreamedBlocksAhead.cpp lets products go on beside terms, and
 // StreamedBlocksParts.cpp merges parts.
 //
 //===----------------------------------------------------------------------===//
@@ -42,6 +43,8 @@ struct Product {
   bool isCopied() const { return stages > 1; }
   /// Sums: of a chunk of scores, or so far.
   llvm::SmallVector<mlir::Value> sums;
+  /// At the end, those of the row that is being written.
+  llvm::SmallVector<BlockTile::Run> runs;
   /// Of sums that go on beside other code: the terms of a chunk, and of the one
   /// that is being multiplied.
   llvm::SmallVector<mlir::Value> packed, running;
@@ -92,11 +95,15 @@ private:
   /// All threads of the block.
   Emitter::Team getBlock();
 
-  void emitWalk(llvm::ArrayRef<IndexRange> ranges, IndexRange part);
+  void emitWalk(llvm::ArrayRef<IndexRange> ranges, IndexRange part,
+                mlir::Value isAll = {});
   void emitInitial();
   mlir::Value getFirstRow(llvm::ArrayRef<IndexRange> ranges);
   IndexRange getNeeded();
   IndexRange getWalked(IndexRange part);
+  IndexRange getWalkedShared(mlir::Value isAll);
+  mlir::Value findNotFinite(llvm::ArrayRef<IndexRange> ranges);
+  mlir::Value isAnyOfBlock(mlir::Value v);
   std::pair<mlir::Value, mlir::Value> getBounds(const StreamSpan &of);
   void findExceptions();
   mlir::Value isRegular(mlir::Value lo);
@@ -105,23 +112,38 @@ private:
                         mlir::Value zeros);
   llvm::SmallVector<mlir::Value> getCarried() const;
   void setCarried(mlir::ValueRange values);
-  void emitChunk(mlir::Value lo, IndexRange walked);
-  mlir::Value getBuffer(const Product &product, mlir::Value lo);
-  TileOperand getRight(const Product &product, mlir::Value lo);
-  void startCopies(mlir::Value lo, IndexRange walked);
+  void emitChunk(mlir::Value lo, mlir::Value slot, IndexRange walked);
+  mlir::Value getNextSlot(mlir::Value slot);
+  mlir::Value getSlotBefore(mlir::Value slot);
+  mlir::Value getBuffer(const Product &product, mlir::Value slot);
+  TileOperand getRight(const Product &product, mlir::Value slot);
+  /// The first index of a chunk, and the stage that it is copied to.
+  struct CopiedChunk {
+    mlir::Value lo, slot;
+  };
+  void startCopies(llvm::ArrayRef<std::unique_ptr<Product>> products,
+                   CopiedChunk chunk, mlir::Value isWalked = {});
+  void startCopies(CopiedChunk chunk, IndexRange walked);
   void emitRows(mlir::Value lo);
   void emitTerms(const StreamedSpace::Anchor *by, size_t place,
                  mlir::Value isInside);
-  void emitSum(Product &sum, mlir::Value lo);
+  void emitSum(Product &sum, mlir::Value slot);
   void scaleSums(Product &sum);
 
   // Products beside the terms of another chunk.
-  bool isAhead() const;
+  void startFirstCopies(IndexRange walked);
+  void startCopiesAhead(mlir::Value lo, mlir::Value slot, IndexRange walked);
+  void meetAhead();
   void emitWalkAhead(IndexRange walked);
-  void emitChunkAhead(mlir::Value lo, IndexRange walked);
+  void emitChunkAhead(mlir::Value lo, mlir::Value slot, IndexRange walked);
   void packTerms();
-  void startSums(mlir::Value lo);
+  void startSums(mlir::Value slot);
+  void holdBack();
   void settleSums();
+
+  // What blocks skip, looked at by others.
+  mlir::Value hasNoFiniteRow();
+  void emitUnitsShared(const Grid &grid);
 
   // Parts of the stream.
   /// A value of the states: as what type it is in memory, its row of the thread
@@ -139,6 +161,7 @@ private:
   void mergeStates(llvm::ArrayRef<mlir::Value> others);
   void mergeRow(unsigned number, llvm::ArrayRef<mlir::Value> other);
 
+  unsigned getRun(const Product &sum);
   void emitEnd();
   void emitLines(const Expr &extent, llvm::ArrayRef<size_t> numbers);
   void emitValues(const Index &at, llvm::ArrayRef<size_t> numbers);
@@ -178,12 +201,17 @@ private:
 
   unsigned warp = 1;
   mlir::Value thread;
+  /// The shared memory of the block.
+  mlir::Value shared;
   StreamTile tile;
   /// The axis of the rows, null where there is one.
   const StageAxis *rowAxis = nullptr;
   mlir::Value firstRow;
   /// What a row needs of the stream, where that is not all.
   std::optional<StreamSpan> span;
+  /// Whether (i1) this thread found an element that is not finite in what no
+  /// block walks.
+  mlir::Value foundGap;
   /// Selects of which a chunk has the first operand alone wherever it begins
   /// outside of `exceptions`: those of all rows of the tile, which `emitWalk`
   /// finds. Then their elements at the places of a chunk's scores.

@@ -1,10 +1,10 @@
 //===- StreamedBlocksAhead.cpp - Terms beside the products of a chunk -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Four warps together (wgmma) multiply while they do something else. With four
-// chunks of right operands in shared memory, the scores of a chunk begin before
-// the terms of the chunk before are multiplied, and the next terms are computed
-// while that goes on: they need the scores alone.
+// Four warps together (wgmma) multiply while they do something else. The scores
+// of a chunk begin before the terms of the chunk before are multiplied, and the
+// next terms are computed while that goes on: they need the scores alone. So
+// right operands of scores are copied a chunk further ahead than those of sums.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,19 +13,6 @@
 using namespace luminal;
 using namespace luminal::blocks;
 using namespace mlir;
-
-/// Chunks in shared memory: of the scores, of the terms before, and two on
-/// their way.
-static constexpr unsigned kChunksAhead = 4;
-
-bool StreamedBlocks::isAhead() const {
-  auto isCopied = [](const std::unique_ptr<Product> &product) {
-    return product->isCopied();
-  };
-  return tile.useWarpGroups && tile.stages >= kChunksAhead && !scores.empty() &&
-         !sums.empty() && llvm::all_of(scores, isCopied) &&
-         llvm::all_of(sums, isCopied);
-}
 
 /// The terms of the chunk as they are multiplied.
 void StreamedBlocks::packTerms() {
@@ -37,12 +24,28 @@ void StreamedBlocks::packTerms() {
   }
 }
 
-/// Begins to multiply the packed terms, of the chunk from `lo` on.
-void StreamedBlocks::startSums(Value lo) {
+/// What comes after this waits for the terms, by way of the states that took
+/// them; or `ptxas` may compute them behind products that it could wait for
+/// first.
+void StreamedBlocks::holdBack() {
+  SmallVector<Value> known;
+  for (const RowState &state : states)
+    for (const SmallVector<Value> &row : state.rows)
+      for (Value v : row)
+        if (v.getType().isF32())
+          known.push_back(v);
+  if (known.empty())
+    for (auto &sum : sums)
+      llvm::append_range(known, sum->packed);
+  sums.front()->tile->holdBack(known);
+}
+
+/// Begins to multiply the packed terms, of the chunk in stage `slot`.
+void StreamedBlocks::startSums(Value slot) {
   for (auto &sum : sums) {
     sum->running = sum->packed;
     sum->sums =
-        sum->tile->startTerms(sum->sums, sum->running, getRight(*sum, lo));
+        sum->tile->startTerms(sum->sums, sum->running, getRight(*sum, slot));
   }
 }
 
@@ -55,26 +58,65 @@ void StreamedBlocks::settleSums() {
   }
 }
 
-/// Multiplies the terms of the chunk from `lo` on, and computes those of the
-/// next one.
-void StreamedBlocks::emitChunkAhead(Value lo, IndexRange walked) {
+/// Starts the copies of those chunks that find room behind the one before that
+/// from `lo` on, in stage `slot`, the last that was multiplied: `stages`
+/// further on for scores, which are a chunk ahead, and one less for sums.
+/// Without a branch, for products go on.
+void StreamedBlocks::startCopiesAhead(Value lo, Value slot, IndexRange walked) {
+  auto start = [&](ArrayRef<std::unique_ptr<Product>> products, int64_t chunks,
+                   Value to) {
+    Value begin = e.add(lo, e.constant(chunks * t.chunk));
+    startCopies(products, {begin, to}, e.less(begin, walked.hi));
+  };
+  start(scores, tile.stages, slot);
+  start(sums, int64_t(tile.stages) - 1, getSlotBefore(slot));
+  NVVM::CpAsyncCommitGroupOp::create(e.b);
+}
+
+/// Those that have room before the first chunk is computed, a group for each
+/// chunk of scores: the first group has no chunk of sums.
+void StreamedBlocks::startFirstCopies(IndexRange walked) {
+  for (int64_t i = 0; i < tile.stages; ++i) {
+    auto start = [&](ArrayRef<std::unique_ptr<Product>> products, int64_t at) {
+      CopiedChunk chunk{e.add(walked.lo, e.constant(at * t.chunk)),
+                        e.constant(at)};
+      e.ifThen(e.less(chunk.lo, walked.hi),
+               [&] { startCopies(products, chunk); });
+    };
+    start(scores, i);
+    if (i)
+      start(sums, i - 1);
+    NVVM::CpAsyncCommitGroupOp::create(e.b);
+  }
+}
+
+/// What the next chunk of scores and this one of sums need is there for all
+/// threads, and all are done with the chunk before.
+void StreamedBlocks::meetAhead() {
   e.clearPlaces();
-  NVVM::CpAsyncWaitGroupOp::create(e.b, tile.stages - 3);
-  // All have read the chunk before.
+  NVVM::CpAsyncWaitGroupOp::create(e.b, tile.stages - 2);
   publish();
+}
+
+/// Multiplies the terms of the chunk from `lo` on, in stage `slot`, and
+/// computes those of the next one.
+void StreamedBlocks::emitChunkAhead(Value lo, Value slot, IndexRange walked) {
+  meetAhead();
   Value next = e.add(lo, e.constant(t.chunk));
   e.setDim(t.begin, next);
   for (auto &product : scores)
     product->sums = product->tile->start(product->tile->begin(),
                                          product->left->getOperand(),
-                                         getRight(*product, next));
-  startSums(lo);
+                                         getRight(*product, getNextSlot(slot)));
+  startSums(slot);
+  startCopiesAhead(lo, slot, walked);
+  e.setDim(t.begin, next);
   scores.front()->tile->wait(sums.size());
   for (auto &product : scores)
     product->sums = product->tile->settle(product->sums);
   emitRows(next);
   packTerms();
-  startCopies(e.add(lo, e.constant((tile.stages - 1) * t.chunk)), walked);
+  holdBack();
   settleSums();
   for (auto &sum : sums)
     scaleSums(*sum);
@@ -87,20 +129,22 @@ void StreamedBlocks::emitWalkAhead(IndexRange walked) {
   Value chunk = e.constant(t.chunk);
   auto walk = [&] {
     e.clearPlaces();
-    NVVM::CpAsyncWaitGroupOp::create(e.b, tile.stages - 2);
+    NVVM::CpAsyncWaitGroupOp::create(e.b, tile.stages - 1);
     publish();
     e.setDim(t.begin, walked.lo);
     for (auto &product : scores)
-      product->sums = product->tile->multiply(product->tile->begin(),
-                                              product->left->getOperand(),
-                                              getRight(*product, walked.lo));
+      product->sums = product->tile->multiply(
+          product->tile->begin(), product->left->getOperand(),
+          getRight(*product, e.constant(0)));
     // Sums are 0, whatever the factor.
     emitRows(walked.lo);
     packTerms();
+    Value slot = e.constant(0);
     auto getAll = [&] {
       SmallVector<Value> all = getCarried();
       for (auto &sum : sums)
         llvm::append_range(all, sum->packed);
+      all.push_back(slot);
       return all;
     };
     auto setAll = [&](ValueRange all) {
@@ -112,16 +156,17 @@ void StreamedBlocks::emitWalkAhead(IndexRange walked) {
           v = all.front();
           all = all.drop_front();
         }
+      slot = all.front();
     };
     setAll(e.forLoop(walked.lo, e.sub(walked.hi, chunk), chunk, getAll(),
                      [&](Value lo, ValueRange carried) {
                        setAll(carried);
-                       emitChunkAhead(lo, walked);
+                       emitChunkAhead(lo, slot, walked);
+                       slot = getNextSlot(slot);
                        return getAll();
                      }));
-    Value before =
-        e.divU(e.sub(e.sub(walked.hi, walked.lo), e.constant(1)), chunk);
-    startSums(e.add(walked.lo, e.mul(before, chunk)));
+    meetAhead();
+    startSums(slot);
     settleSums();
     return getCarried();
   };

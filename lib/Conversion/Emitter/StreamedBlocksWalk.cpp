@@ -175,6 +175,42 @@ Value StreamedBlocks::emitZeros(const Product &sum, Value from, Value to,
   })[0];
 }
 
+/// Whether (i1) an element is not finite that the thread brings of right
+/// operands of sums for chunks in some of these ranges.
+Value StreamedBlocks::findNotFinite(ArrayRef<IndexRange> ranges) {
+  Value isBad = arith::ConstantOp::create(e.b, e.b.getBoolAttr(false));
+  for (auto &sum : sums) {
+    Emitter::Repeated repeated(e, {t.extent});
+    // As the thread reads it.
+    Type element = sum->tile->getElement();
+    unsigned lanes = sum->right->getLanes();
+    Type type = lanes > 1 ? Type(VectorType::get({lanes}, element)) : element;
+    Value zeros = arith::ConstantOp::create(e.b, e.b.getZeroAttr(type));
+    for (const IndexRange &range : ranges)
+      zeros = emitZeros(*sum, range.lo, range.hi, zeros);
+    for (unsigned i = 0; i < lanes; ++i) {
+      Value x =
+          lanes > 1 ? Value(vector::ExtractOp::create(e.b, zeros, i)) : zeros;
+      Type wide = sum->p.accumulator;
+      x = emitCast(e.b, x, element, wide);
+      isBad = arith::OrIOp::create(
+          e.b, isBad,
+          arith::CmpFOp::create(e.b, arith::CmpFPredicate::UNO, x, x));
+    }
+  }
+  return isBad;
+}
+
+/// Whether (i1) `v` holds in any thread of the block, all of which meet.
+Value StreamedBlocks::isAnyOfBlock(Value v) {
+  Value all = arith::ConstantOp::create(e.b, e.b.getI32IntegerAttr(0));
+  return LLVM::CallIntrinsicOp::create(
+             e.b, e.b.getI1Type(),
+             e.b.getStringAttr("llvm.nvvm.barrier.cta.red.or.aligned.all"),
+             ValueRange{all, v})
+      .getResult(0);
+}
+
 /// The chunks of `part` that the block walks: those that it needs, or all where
 /// what it would leave out is not finite.
 IndexRange StreamedBlocks::getWalked(IndexRange part) {
@@ -186,33 +222,30 @@ IndexRange StreamedBlocks::getWalked(IndexRange part) {
     needed.lo = e.maxS(part.lo, e.minS(part.hi, needed.lo));
     needed.hi = e.maxS(needed.lo, e.minS(part.hi, needed.hi));
   }
-  Value isBad = arith::ConstantOp::create(e.b, e.b.getBoolAttr(false));
-  for (auto &sum : sums) {
-    Emitter::Repeated repeated(e, {t.extent});
-    // As the thread reads it.
-    Type element = sum->tile->getElement();
-    unsigned lanes = sum->right->getLanes();
-    Type type = lanes > 1 ? Type(VectorType::get({lanes}, element)) : element;
-    Value zeros = arith::ConstantOp::create(e.b, e.b.getZeroAttr(type));
-    zeros = emitZeros(*sum, part.lo, needed.lo, zeros);
-    zeros = emitZeros(*sum, needed.hi, part.hi, zeros);
-    for (unsigned i = 0; i < lanes; ++i) {
-      Value x =
-          lanes > 1 ? Value(vector::ExtractOp::create(e.b, zeros, i)) : zeros;
-      Type wide = sum->p.accumulator;
-      x = emitCast(e.b, x, element, wide);
-      isBad = arith::OrIOp::create(
-          e.b, isBad,
-          arith::CmpFOp::create(e.b, arith::CmpFPredicate::UNO, x, x));
-    }
-  }
-  // Of any thread of the block.
-  Value all = arith::ConstantOp::create(e.b, e.b.getI32IntegerAttr(0));
-  isBad = LLVM::CallIntrinsicOp::create(
-              e.b, e.b.getI1Type(),
-              e.b.getStringAttr("llvm.nvvm.barrier.cta.red.or.aligned.all"),
-              ValueRange{all, isBad})
-              .getResult(0);
+  Value isBad =
+      isAnyOfBlock(findNotFinite({{part.lo, needed.lo}, {needed.hi, part.hi}}));
   return {arith::SelectOp::create(e.b, isBad, part.lo, needed.lo),
           arith::SelectOp::create(e.b, isBad, part.hi, needed.hi)};
+}
+
+/// The same of all of the stream where other blocks look at what they walk:
+/// those that it needs, or all where `isAll` (i1) holds. What no block walks
+/// lies before what the first one needs, or between what one needs and what the
+/// next one does, for spans do not fall with rows: the block looks at that.
+IndexRange StreamedBlocks::getWalkedShared(Value isAll) {
+  Value none = e.constant(0), extent = e.value(t.extent);
+  IndexRange needed = getNeeded();
+  Value ownRow = firstRow,
+        isFirst =
+            arith::CmpIOp::create(e.b, arith::CmpIPredicate::eq, ownRow, none);
+  firstRow = e.add(ownRow, e.constant(tile.rows));
+  Value isLast =
+      e.less(e.sub(e.value(rowAxis->extent), e.constant(1)), firstRow);
+  IndexRange next = getNeeded();
+  firstRow = ownRow;
+  Value before = arith::SelectOp::create(e.b, isFirst, needed.lo, none),
+        after = arith::SelectOp::create(e.b, isLast, extent, next.lo);
+  foundGap = findNotFinite({{none, before}, {needed.hi, after}});
+  return {arith::SelectOp::create(e.b, isAll, none, needed.lo),
+          arith::SelectOp::create(e.b, isAll, extent, needed.hi)};
 }

@@ -271,3 +271,37 @@ func.func @group(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64x
   }
   return %r : tensor<64x64xf16>
 }
+
+// -----
+
+func.func @beside(%a: tensor<128x64xf16>, %b: tensor<128x64xf16>, %c: tensor<128x64xf16>) -> tensor<128x64xf16> {
+  // expected-error @+1 {{its schedule walks anchors jointly by blocks of threads, but terms are computed beside products of four warps together, of which all right operands are copied, and behind scores}}
+  %r = llir.kernel(%a, %b, %c) loops<grid(d0:64) stream(d1:64) threads(128, 128) op0 = block {use = wgmma} op1 = joint op5 = block {terms = beside, use = wgmma}> : (tensor<128x64xf16>, tensor<128x64xf16>, tensor<128x64xf16>) -> tensor<128x64xf16> {
+  ^bb0(%q: tensor<128x64xf16>, %k: tensor<128x64xf16>, %v: tensor<128x64xf16>):
+    %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<128x64xf16>, tensor<128x64xf16> -> tensor<128x128xf16>
+    %2 = llir.reduce max %1 : tensor<128x128xf16> -> tensor<128xf16>
+    %3 = llir.view %2 <(d0, d1) -> (d0)> : tensor<128xf16> -> tensor<128x128xf16>
+    %4 = llir.elementwise sub(%1, %3) : (tensor<128x128xf16>, tensor<128x128xf16>) -> tensor<128x128xf16>
+    %5 = llir.elementwise exp(%4) : (tensor<128x128xf16>) -> tensor<128x128xf16>
+    %6 = llir.gemm %5, %v k(128) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<128x128xf16>, tensor<128x64xf16> -> tensor<128x64xf16>
+    llir.yield %6 : tensor<128x64xf16>
+  }
+  return %r : tensor<128x64xf16>
+}
+
+// -----
+
+func.func @skipped(%a: tensor<128x64xf16>, %b: tensor<128x64xf16>, %c: tensor<128x64xf16>) -> tensor<128x64xf16> {
+  // expected-error @+1 {{its schedule walks anchors jointly by blocks of threads, but}}
+  %r = llir.kernel(%a, %b, %c) loops<grid(d0:64) stream(d1:64) threads(128, 128) op0 = block {use = mma} op1 = joint op5 = block {skipped = shared, use = mma}> : (tensor<128x64xf16>, tensor<128x64xf16>, tensor<128x64xf16>) -> tensor<128x64xf16> {
+  ^bb0(%q: tensor<128x64xf16>, %k: tensor<128x64xf16>, %v: tensor<128x64xf16>):
+    %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<128x64xf16>, tensor<128x64xf16> -> tensor<128x128xf16>
+    %2 = llir.reduce max %1 : tensor<128x128xf16> -> tensor<128xf16>
+    %3 = llir.view %2 <(d0, d1) -> (d0)> : tensor<128xf16> -> tensor<128x128xf16>
+    %4 = llir.elementwise sub(%1, %3) : (tensor<128x128xf16>, tensor<128x128xf16>) -> tensor<128x128xf16>
+    %5 = llir.elementwise exp(%4) : (tensor<128x128xf16>) -> tensor<128x128xf16>
+    %6 = llir.gemm %5, %v k(128) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<128x128xf16>, tensor<128x64xf16> -> tensor<128x64xf16>
+    llir.yield %6 : tensor<128x64xf16>
+  }
+  return %r : tensor<128x64xf16>
+}

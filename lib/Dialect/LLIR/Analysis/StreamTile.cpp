@@ -14,6 +14,8 @@ using Anchor = StreamedSpace::Anchor;
 using Role = StreamedSpace::Role;
 using AnchorDecision = DecisionAbout<Operation *>;
 
+/// A row of the banks of shared memory.
+static constexpr int64_t kBankRowBytes = 128;
 /// Columns of one product, and its steps where they are not streamed.
 static constexpr int64_t kMostExtent = 256;
 /// Rows, and indices of the stream at a time: by tensor cores so few that
@@ -24,7 +26,7 @@ static constexpr int64_t kMostRows = 64, kMostChunk = 32, kMostPlainChunk = 64,
 static constexpr int64_t kGroupChunk = 64;
 /// Chunks that they have in shared memory where products go on beside terms,
 /// and blocks of a multiprocessor that are to be there.
-static constexpr unsigned kGroupStages = 4;
+static constexpr unsigned kGroupStages = 3;
 static constexpr int64_t kBlocksBeside = 2;
 /// Registers of a thread besides sums, scores and what is on its way.
 static constexpr int64_t kOtherRegisters = 79;
@@ -96,17 +98,23 @@ int64_t StreamTile::countBytes(ArrayRef<Anchor> anchors) const {
     if (anchor.role == Role::Reduction)
       continue;
     Part part = getPart(anchor);
-    // Lines are 16 bytes longer than what they hold; there are as many as
-    // columns, or as steps. What four warps read together is no longer.
-    auto add = [&](int64_t lines, int64_t length) {
-      bytes += llvm::alignTo(lines * (length * part.elementBytes + 16),
-                             llir::kLaunchSharedAlignment);
+    // Lines are 16 bytes longer than what they hold; or, for four warps
+    // together, there is one more, but of whole rows of banks.
+    auto count = [&](int64_t lines, int64_t length) {
+      int64_t line = length * part.elementBytes;
+      if (!useWarpGroups)
+        return lines * (line + 16);
+      return (lines + (line % kBankRowBytes != 0)) * line;
     };
+    auto add = [&](int64_t size) {
+      bytes += llvm::alignTo(size, llir::kLaunchSharedAlignment);
+    };
+    // Lines are columns, or steps.
     for (unsigned i = 0; i < countStages(anchor); ++i)
-      add(std::max(part.depth, part.columns),
-          std::min(part.depth, part.columns));
+      add(std::max(count(part.depth, part.columns),
+                   count(part.columns, part.depth)));
     if (anchor.role == Role::Scores || !useTensorCores)
-      add(rows, part.depth);
+      add(count(rows, part.depth));
   }
   return bytes;
 }
@@ -175,6 +183,8 @@ StreamTile StreamTile::get(const StreamedStages &t,
     llir::LoopFormAttr form = loopCase.getForm(llir::getPosition(anchor.op));
     tile.useWarpGroups = form.getWord("use") == "wgmma";
     tile.useTensorCores = tile.useWarpGroups || form.getWord("use") == "mma";
+    tile.sharesSkipped |= form.getWord("skipped") == "shared";
+    tile.isAhead |= form.getWord("terms") == "beside";
     if (int64_t stages = form.getNumber("stages", 1); stages > 1) {
       tile.stages = stages;
       tile.copied.insert(anchor.op);
@@ -230,6 +240,19 @@ AnchorDecision StreamTile::fits(ArrayRef<Anchor> anchors,
                                     "256 or not known",
                                     op);
   }
+  if (isAhead) {
+    auto isScores = [](const Anchor &anchor) {
+      return anchor.role == Role::Scores;
+    };
+    auto isCopied = [&](const Anchor &anchor) {
+      return anchor.role == Role::Reduction || countStages(anchor) > 1;
+    };
+    if (!useWarpGroups || !llvm::any_of(anchors, isScores) ||
+        !llvm::all_of(anchors, isCopied))
+      return AnchorDecision::refuse(
+          "terms are computed beside products of four warps together, of "
+          "which all right operands are copied, and behind scores");
+  }
   if (useWarpGroups && (!machine.hasWarpGroups || rows % kGroupRows != 0))
     return AnchorDecision::refuse("four warps together do not multiply on this "
                                   "machine, or not so many rows");
@@ -265,22 +288,26 @@ AnchorDecision StreamTile::choose(ArrayRef<Anchor> anchors,
     bool areCopied = llvm::all_of(anchors, [&](const Anchor &anchor) {
       return anchor.role == Role::Reduction || tile.copied.contains(anchor.op);
     });
-    // More rows read what is in shared memory fewer times.
-    for (tile.rows = areMany ? kJoinedRows : kGroupRows;
-         tile.rows >= kGroupRows; tile.rows /= 2) {
-      tile.threads = tile.rows / kWarpRows * 32;
-      tile.stages = copied.empty() ? 1 : kStages;
-      if (!tile.fits(anchors, machine))
-        continue;
+    // Twice as many rows would read what is in shared memory half as often, but
+    // more blocks hide how others begin and end: attention of 64 and 128 a head
+    // took 3 to 20 % longer with 128 rows (H200, 512 and 4,096 keys).
+    tile.rows = kGroupRows;
+    tile.threads = tile.rows / kWarpRows * 32;
+    tile.stages = copied.empty() ? 1 : kStages;
+    if (tile.fits(anchors, machine)) {
       // Products go on beside terms where another block, which does the same
       // for this one, is not lost by it.
-      StreamTile ahead = tile;
-      ahead.stages = kGroupStages;
       int64_t least = std::min<int64_t>(tile.countResidents(anchors, machine),
                                         kBlocksBeside);
-      if (areCopied && ahead.fits(anchors, machine) &&
-          ahead.countResidents(anchors, machine) >= least)
-        tile = ahead;
+      StreamTile ahead = tile;
+      ahead.isAhead = true;
+      for (ahead.stages = kGroupStages; areCopied && ahead.stages >= kStages;
+           --ahead.stages)
+        if (ahead.fits(anchors, machine) &&
+            ahead.countResidents(anchors, machine) >= least) {
+          tile = ahead;
+          break;
+        }
       return AnchorDecision::accept();
     }
     tile.useWarpGroups = false;

@@ -599,6 +599,8 @@ static LogicalResult verifyParts(KernelOp kernel, LoopCaseAttr loopCase,
 static Workspace countWorkspace(KernelOp kernel,
                                 const KernelAnalysis::SymbolRanges &ranges,
                                 LoopCaseAttr loopCase) {
+  if (loopCase.getParts() == 1)
+    return {};
   KernelAnalysis a(kernel, ranges);
   ProductAnalysis p(a, getOnlyProduct(kernel));
   Expr blocks = getCutReductions(kernel, loopCase).blocks;

@@ -59,8 +59,8 @@ struct LoopForms {
   mlir::LogicalResult (*verifyParts)(
       KernelOp kernel, LoopCaseAttr loopCase,
       llvm::function_ref<mlir::InFlightDiagnostic()> emitError) = nullptr;
-  /// The memory that parts of a verified case share, where they cut something
-  /// else than the first reductions.
+  /// The memory that units of a verified case share, where they have parts of
+  /// something else than the first reductions, or count each other.
   Workspace (*countWorkspace)(KernelOp kernel,
                               const KernelAnalysis::SymbolRanges &ranges,
                               LoopCaseAttr loopCase) = nullptr;

@@ -99,14 +99,16 @@ llir::getWorkspace(KernelOp kernel,
   if (!kernel.getLoops())
     return workspace;
   for (LoopCaseAttr loopCase : kernel.getLoops()->getCases()) {
-    if (loopCase.getParts() == 1)
-      continue;
     const LoopForms *forms =
         findForms(kernel, loopCase, [&] { return kernel.emitOpError(); });
     assert(forms && "a schedule that was not verified");
-    Workspace own = forms->countWorkspace
-                        ? forms->countWorkspace(kernel, ranges, loopCase)
-                        : countWorkspace(kernel, loopCase);
+    Workspace own;
+    if (forms->countWorkspace)
+      own = forms->countWorkspace(kernel, ranges, loopCase);
+    else if (loopCase.getParts() > 1)
+      own = countWorkspace(kernel, loopCase);
+    if (loopCase.getParts() == 1 && own.counters.isConstant(0))
+      continue;
     Expr applies = getIndicator(loopCase);
     if (!workspace)
       workspace.emplace();

@@ -28,6 +28,10 @@ using Role = StreamedSpace::Role;
 /// take.
 static constexpr int64_t kLeastChunks = 4;
 
+/// How many blocks of a group have walked and what they found, and how many
+/// have written.
+static constexpr int64_t kGroupCounterBytes = 16;
+
 static bool fits(KernelOp kernel) {
   bool hasReduction = false, hasProduct = false;
   for (Operation &op : kernel.getOps()) {
@@ -122,20 +126,75 @@ static Decision canCopyRight(const Anchor &anchor, const ProductAnalysis &p,
                  /*mayBeAcross=*/useTensorCores);
 }
 
-static Decision check(StreamedStages &t, const StreamTile &tile,
+/// Whether blocks may look at what others skip: all that lies between the first
+/// index that some row needs and the last one is walked, or is between what one
+/// block needs and what the next one does.
+static Decision canShareSkipped(StreamedStages &t, unsigned parts) {
+  StreamSpan span;
+  if (Decision found = findStreamSpan(t, t.s.index, span); !found)
+    return found;
+  const StageAxis *rows = getRowAxis(t);
+  if (parts > 1 || !rows || rows != &t.s.axes.back())
+    return Decision::refuse("blocks that share columns have not all of the "
+                            "stream, or do not follow each other");
+  if (t.a.simplify(rows->countBlocks()).isConstant(1))
+    return Decision::refuse("one block has all rows");
+  auto rises = [&](const Expr &x) {
+    return getDirection(x, rows->dim).value_or(-1) >= 0;
+  };
+  if (!rises(span.lo) || !rises(span.hi))
+    return Decision::refuse("a row may need earlier indices than rows before");
+  return Decision::accept();
+}
+
+static Decision check(StreamedStages &t, const StreamTile &tile, unsigned parts,
                       const MachineModel &machine) {
   if (Decision fits = tile.fits(t.getAnchors(), machine); !fits)
     return fits;
   if (Decision fits = areOfRows(t); !fits)
     return fits;
-  return areReadInPlace(t);
+  if (Decision fits = areReadInPlace(t); !fits || !tile.sharesSkipped)
+    return fits;
+  return canShareSkipped(t, parts);
+}
+
+/// The forms of all anchors.
+static void addForms(CaseBuilder &c, const StreamedStages &t,
+                     const StreamTile &tile, const MachineModel &machine) {
+  auto along = [](const BlockReading &r) { return r.isAlongK ? "k" : "own"; };
+  for (const Anchor &anchor : t.getAnchors()) {
+    if (anchor.role == Role::Reduction) {
+      c.addForm(anchor.op, "joint",
+                {{"blocks", tile.countResidents(t.getAnchors(), machine)}});
+      continue;
+    }
+    ProductAnalysis p = t.analyze(anchor);
+    BlockReading right = chooseReading(p, p.columns, machine);
+    SmallVector<CaseBuilder::Number> numbers{{"columnlanes", right.lanes}};
+    SmallVector<CaseBuilder::Word> words{{"use", tile.useWarpGroups    ? "wgmma"
+                                                 : tile.useTensorCores ? "mma"
+                                                                       : "fma"},
+                                         {"columnalong", along(right)}};
+    if (anchor.role == Role::Scores) {
+      BlockReading left = chooseReading(p, p.rows, machine);
+      numbers.push_back({"rowlanes", left.lanes});
+      words.push_back({"rowalong", along(left)});
+    }
+    if (unsigned stages = tile.countStages(anchor); stages > 1)
+      numbers.push_back({"stages", stages});
+    if (tile.isAhead && anchor.role == Role::Sum)
+      words.push_back({"terms", "beside"});
+    if (tile.sharesSkipped && anchor.role == Role::Sum)
+      words.push_back({"skipped", "shared"});
+    c.addForm(anchor.op, "block", numbers, words);
+  }
 }
 
 /// The cases of a schedule, of which the first cuts the stream into parts where
 /// blocks of rows leave multiprocessors without work; what is known only at a
 /// call is a guard.
 static SmallVector<LoopCaseAttr>
-buildWithParts(StreamedStages &t, const StreamTile &tile, const CaseBuilder &c,
+buildWithParts(StreamedStages &t, StreamTile tile, const CaseBuilder &c,
                const MachineModel &machine,
                SmallVectorImpl<Reporter::Arg> &why) {
   SmallVector<LoopCaseAttr> whole{c.build()};
@@ -170,6 +229,9 @@ buildWithParts(StreamedStages &t, const StreamTile &tile, const CaseBuilder &c,
       t.a.getAssumptions().provablyLessEqual(t.extent, parts * least - 1))
     return refuse("a part would have too little of the stream");
   cut.parts = parts;
+  tile.sharesSkipped = false;
+  cut.forms.clear();
+  addForms(cut, t, tile, machine);
   if (!extent)
     cut.atLeast.push_back({t.extent, parts * least});
   why.push_back({"parts", parts});
@@ -244,7 +306,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     if (Decision fits = choose(copied); !fits)
       return fits;
     setTile(tile.rows, tile.chunk);
-    return check(t, tile, machine);
+    return check(t, tile, /*parts=*/1, machine);
   };
   if (Decision found = find(); !found) {
     why.push_back({"no stream because", found.str()});
@@ -252,33 +314,12 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
       why.push_back({"not streamed", describeWithPlace(other)});
     return {};
   }
+  tile.sharesSkipped = bool(canShareSkipped(t, /*parts=*/1));
   for (const StageAxis &axis : t.s.axes)
     c.grid.push_back(c.axis(axis.positions, axis.block));
   c.stream.push_back(c.axis({t.getPosition()}, tile.chunk));
   c.threads = c.team = tile.threads;
-  auto along = [](const BlockReading &r) { return r.isAlongK ? "k" : "own"; };
-  for (const Anchor &anchor : t.getAnchors()) {
-    if (anchor.role == Role::Reduction) {
-      c.addForm(anchor.op, "joint",
-                {{"blocks", tile.countResidents(t.getAnchors(), machine)}});
-      continue;
-    }
-    ProductAnalysis p = t.analyze(anchor);
-    BlockReading right = chooseReading(p, p.columns, machine);
-    SmallVector<CaseBuilder::Number> numbers{{"columnlanes", right.lanes}};
-    SmallVector<CaseBuilder::Word> words{{"use", tile.useWarpGroups    ? "wgmma"
-                                                 : tile.useTensorCores ? "mma"
-                                                                       : "fma"},
-                                         {"columnalong", along(right)}};
-    if (anchor.role == Role::Scores) {
-      BlockReading left = chooseReading(p, p.rows, machine);
-      numbers.push_back({"rowlanes", left.lanes});
-      words.push_back({"rowalong", along(left)});
-    }
-    if (unsigned stages = tile.countStages(anchor); stages > 1)
-      numbers.push_back({"stages", stages});
-    c.addForm(anchor.op, "block", numbers, words);
-  }
+  addForms(c, t, tile, machine);
   why.push_back({"form", "anchors jointly over one streamed dim"});
   why.push_back({"anchors", uint64_t(t.getAnchors().size())});
   why.push_back({"chunk", uint64_t(tile.chunk)});
@@ -327,7 +368,8 @@ static LogicalResult verify(KernelOp kernel,
                             LoopCaseAttr loopCase, const MachineModel &machine,
                             function_ref<InFlightDiagnostic()> emitError) {
   static const StringRef uses[] = {"mma", "wgmma", "fma"},
-                         alongs[] = {"k", "own"};
+                         alongs[] = {"k", "own"}, terms[] = {"beside"},
+                         skipped[] = {"shared"};
   if (!machine.sharedBytes)
     return emitError() << "has anchors that blocks of threads walk jointly, "
                           "for which the machine has no shared memory";
@@ -368,8 +410,14 @@ static LogicalResult verify(KernelOp kernel,
                {"columnalong", 0, 0, alongs}};
     if (anchor.role == Role::Scores)
       rules.append({{"rowlanes", 1, 16}, {"rowalong", 0, 0, alongs}});
+    if (anchor.role == Role::Sum)
+      rules.append({{"terms", 0, 0, terms}, {"skipped", 0, 0, skipped}});
     if (failed(verifyNumbers(form, rules, emitError)))
       return failure();
+    if (anchor.role == Role::Sum &&
+        (tile.isAhead != (form.getWord("terms") == "beside") ||
+         tile.sharesSkipped != (form.getWord("skipped") == "shared")))
+      return emitError() << "sums terms in different ways";
     if (!isProduct)
       continue;
     if (!use.empty() && form.getWord("use") != use)
@@ -399,7 +447,8 @@ static LogicalResult verify(KernelOp kernel,
     return emitError() << "has " << tile.threads << " threads for a tile of "
                        << tile.rows << " rows, expected " << expected
                        << (canHalve ? ", or half as many" : "");
-  if (Decision possible = check(t, tile, machine); !possible)
+  if (Decision possible = check(t, tile, loopCase.getParts(), machine);
+      !possible)
     return emitError() << "walks anchors jointly by blocks of threads, but "
                        << possible.str();
   for (const Anchor &anchor : t.getAnchors())
@@ -455,9 +504,19 @@ static Workspace countWorkspace(KernelOp kernel,
   Expr blocks = 1;
   for (const StageAxis &axis : t.s.axes)
     blocks = blocks * axis.countBlocks();
-  int64_t bytes =
-      loopCase.getThreads() * StreamTile::get(t, loopCase).countStateBytes(t);
-  return {blocks * (bytes * loopCase.getParts()), blocks * kCounterBytes};
+  StreamTile tile = StreamTile::get(t, loopCase);
+  int64_t bytes = loopCase.getThreads() * tile.countStateBytes(t);
+  if (loopCase.getParts() > 1)
+    return {blocks * (bytes * loopCase.getParts()), blocks * kCounterBytes};
+  Workspace workspace;
+  if (tile.sharesSkipped) {
+    // For all blocks of the same columns together.
+    Expr groups = 1;
+    for (const StageAxis &axis : ArrayRef(t.s.axes).drop_back())
+      groups = groups * axis.countBlocks();
+    workspace.counters = groups * kGroupCounterBytes;
+  }
+  return workspace;
 }
 
 static const StringRef kNames[] = {"block", "joint"};

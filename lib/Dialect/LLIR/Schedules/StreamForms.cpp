@@ -443,6 +443,8 @@ static LogicalResult verifyParts(KernelOp, LoopCaseAttr,
 static Workspace countWorkspace(KernelOp kernel,
                                 const KernelAnalysis::SymbolRanges &ranges,
                                 LoopCaseAttr loopCase) {
+  if (loopCase.getParts() == 1)
+    return {};
   KernelAnalysis a(kernel, ranges);
   StreamedStages t(a);
   bool fits = t.find() && t.apply(loopCase);

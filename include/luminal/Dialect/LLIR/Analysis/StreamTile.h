@@ -42,6 +42,11 @@ struct StreamTile {
   /// through registers. 1: all do.
   unsigned stages = 1;
   llvm::SmallPtrSet<mlir::Operation *, 4> copied;
+  /// The terms of a chunk are computed beside the products that sum those of
+  /// the chunk before.
+  bool isAhead = false;
+  /// What a block leaves out of the stream, other blocks look at.
+  bool sharesSkipped = false;
 
   /// Rows that a warp takes at once by tensor cores; and all tiles have at
   /// least.

@@ -132,8 +132,8 @@ struct Workspace {
   /// Bytes of counters: zero before the kernel runs, and zero after.
   Expr counters = 0;
 };
-/// For all cases of its schedule; none where no case has parts. Its schedule is
-/// verified.
+/// For all cases of its schedule; none where no case has parts, nor blocks that
+/// count each other. Its schedule is verified.
 std::optional<Workspace>
 getWorkspace(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges);
 

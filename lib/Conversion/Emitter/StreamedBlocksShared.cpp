@@ -1,0 +1,184 @@
+//===- StreamedBlocksShared.cpp - What blocks skip, looked at by others ---===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A block that leaves out chunks takes zeros times their elements for 0, which
+// holds where those are finite (StreamedBlocksWalk.cpp). With `skipped =
+// shared` it does not look at them: the blocks of the other rows do, which
+// multiply them. An element that is not finite makes all sums of its column
+// no finite number, also those of rows that hold it back. So each block says
+// whether it has a row of finite sums, and the last one to say so walks all
+// rows again, without leaving anything out, where some block has none.
+//
+// Of each group of blocks, those of all rows, there are two counters: how many
+// blocks have walked, and how many of them found a column without a finite sum
+// (in the upper half of one word); and how many have written their results.
+//
+//===----------------------------------------------------------------------===//
+
+#include "StreamedBlocks.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace luminal;
+using namespace luminal::blocks;
+using namespace mlir;
+
+/// Whether (i1) no row of this thread has finite sums only. Of a product at
+/// least.
+Value StreamedBlocks::hasNoFiniteRow() {
+  ImplicitLocOpBuilder &b = e.b;
+  Value any = arith::ConstantOp::create(b, b.getBoolAttr(false));
+  for (auto &sum : sums) {
+    Type type = sum->p.accumulator;
+    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type)), all;
+    for (unsigned number = 0; number < layout->countRows(); ++number) {
+      if (!isUsed(number))
+        continue;
+      // Zero times them: NaN where one is not finite.
+      Value zeros = zero;
+      for (auto [i, v] : llvm::enumerate(sum->sums))
+        if (sum->tile->getRowNumber(i) == number)
+          zeros = math::FmaOp::create(b, v, zero, zeros);
+      Value isBad =
+          arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, zeros, zeros);
+      all = all ? Value(arith::AndIOp::create(b, all, isBad)) : isBad;
+    }
+    any = arith::OrIOp::create(b, any, all);
+  }
+  return any;
+}
+
+/// Calls `body` for 0, 1, ... while its result (i1) holds.
+static void repeat(Emitter &e, function_ref<Value(Value)> body) {
+  ImplicitLocOpBuilder &b = e.b;
+  auto loop = scf::WhileOp::create(b, TypeRange(b.getI64Type()),
+                                   ValueRange(e.constant(0)), nullptr, nullptr);
+  OpBuilder::InsertionGuard guard(b);
+  // Code looks up the function that it is in.
+  b.setInsertionPointToStart(loop.getBeforeBody());
+  Emitter::MemoScope scope(e);
+  Value number = loop.getBeforeArguments()[0];
+  Value goesOn = body(number);
+  scf::ConditionOp::create(b, goesOn, e.add(number, e.constant(1)));
+  b.setInsertionPointToStart(loop.getAfterBody());
+  scf::YieldOp::create(b, loop.getAfterArguments());
+}
+
+namespace {
+/// The counters of a group of blocks.
+struct Counters {
+  Counters(Emitter &e, Value group, Value blocks)
+      : e(e), b(e.b), blocks(blocks),
+        walked(
+            e.address(e.counters, e.mul(group, e.constant(2)), b.getI64Type())),
+        written(e.address(walked, e.constant(1), b.getI64Type())) {}
+
+  /// Counts a block that has walked; the result tells whether (i1) it is the
+  /// last one and some block found something. Then they are as they were.
+  Value arrive(Value foundBad) {
+    Type i64 = b.getI64Type();
+    Value bad = e.mul(arith::ExtUIOp::create(b, i64, foundBad),
+                      e.constant(int64_t(1) << 32));
+    Value before = LLVM::AtomicRMWOp::create(
+        b, LLVM::AtomicBinOp::add, walked, e.add(bad, e.constant(1)),
+        LLVM::AtomicOrdering::monotonic, e.syncScope, /*alignment=*/8);
+    Value now = e.add(before, e.add(bad, e.constant(1)));
+    Value count = arith::AndIOp::create(b, now, e.constant(0xffffffff));
+    Value isLast =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, count, blocks);
+    e.ifThen(isLast,
+             [&] { LLVM::StoreOp::create(b, e.constant(0), walked, 8); });
+    Value isBad =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ne, now, count);
+    return arith::AndIOp::create(b, isLast, isBad);
+  }
+  /// Counts a block that has written: the last one makes it 0 again.
+  void leave() {
+    Type i32 = b.getI32Type();
+    fence();
+    LLVM::AtomicRMWOp::create(
+        b, LLVM::AtomicBinOp::uinc_wrap, written,
+        arith::TruncIOp::create(b, i32, e.sub(blocks, e.constant(1))),
+        LLVM::AtomicOrdering::monotonic, e.syncScope, /*alignment=*/4);
+  }
+  /// Waits until all other blocks have.
+  void waitForOthers() {
+    Type i32 = b.getI32Type();
+    Value others =
+        arith::TruncIOp::create(b, i32, e.sub(blocks, e.constant(1)));
+    repeat(e, [&](Value) -> Value {
+      auto load = LLVM::LoadOp::create(b, i32, written, 4, /*isVolatile=*/true);
+      return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, load, others);
+    });
+    fence();
+  }
+
+private:
+  /// Counting orders nothing (PartsEmitter.cpp).
+  void fence() {
+    LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acq_rel, e.syncScope);
+  }
+
+  Emitter &e;
+  ImplicitLocOpBuilder &b;
+  Value blocks, walked, written;
+};
+} // namespace
+
+/// A unit is walked, and written; and where it is the last of its group and
+/// some block found something, then all of the group are once more, the rounds
+/// after the first.
+void StreamedBlocks::emitUnitsShared(const Grid &grid) {
+  ImplicitLocOpBuilder &b = e.b;
+  Emitter::Repeated repeated(e, {s.extents.begin(), s.extents.end()});
+  Value none = e.constant(0), one = e.constant(1);
+  Value blocks = e.value(e.simplify(rowAxis->countBlocks()));
+  Type i8 = b.getI8Type();
+  Value isFirst =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, thread, none);
+  auto both = [&](Value x, Value y) -> Value {
+    return arith::AndIOp::create(b, x, y);
+  };
+  auto emitRound = [&](Value unit, Value round) {
+    Value isAgain = e.less(none, round);
+    Value isOnce =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, round, none);
+    Value counts = both(isFirst, isOnce);
+    auto getCounters = [&] {
+      return Counters(e, e.divU(unit, blocks), blocks);
+    };
+    // No result of the first round may come after one of a later one.
+    Value isSecond =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, round, one);
+    e.ifThen(both(isFirst, isSecond), [&] { getCounters().waitForOthers(); });
+    Value first = e.mul(e.divU(unit, blocks), blocks);
+    Value at = arith::SelectOp::create(b, isAgain,
+                                       e.add(first, e.sub(round, one)), unit);
+    emitWalk(setUnit(e, s, grid, at), {none, e.value(t.extent)}, isAgain);
+    Value foundBad =
+        isAnyOfBlock(arith::OrIOp::create(b, foundGap, hasNoFiniteRow()));
+    // What right operands had is free: all have met.
+    e.ifThen(counts, [&] {
+      Value mustRepeat = getCounters().arrive(foundBad);
+      LLVM::StoreOp::create(b, arith::ExtUIOp::create(b, i8, mustRepeat),
+                            shared, 1);
+    });
+    emitEnd();
+    // All have written, and the flag is there.
+    barrier();
+    Value mustRepeat = arith::TruncIOp::create(
+        b, b.getI1Type(), LLVM::LoadOp::create(b, i8, shared, 1));
+    // The block that repeats has written once it has all rows.
+    Value goesOn =
+        arith::SelectOp::create(b, isOnce, mustRepeat, e.less(round, blocks));
+    Value isDone = arith::XOrIOp::create(
+        b, goesOn, arith::ConstantOp::create(b, b.getBoolAttr(true)));
+    e.ifThen(both(isFirst, isDone), [&] { getCounters().leave(); });
+    return goesOn;
+  };
+  e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
+    repeat(e, [&](Value round) { return emitRound(unit, round); });
+  });
+}
