@@ -8,6 +8,8 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 NARROW = (torch.float16, torch.bfloat16, torch.float32)
+# Ops that PyTorch has for no float64: float32 is their reference.
+WITHOUT_FLOAT64 = {torch.ops.aten._grouped_mm.default}
 
 
 class Float64(TorchDispatchMode):
@@ -17,6 +19,8 @@ class Float64(TorchDispatchMode):
         def widen(x):
             return torch.float64 if isinstance(x, torch.dtype) and x in NARROW else x
 
+        if func in WITHOUT_FLOAT64:
+            return widened(func(*pytree.tree_map_only(torch.Tensor, lambda t: t.float() if t.is_floating_point() else t, args), **(kwargs or {})))
         # Bits are those of the type that is asked for.
         if func is torch.ops.aten.view.dtype:
             return func(*args, **(kwargs or {}))

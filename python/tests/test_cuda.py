@@ -279,3 +279,30 @@ def test_windows_of_unequal_lengths(shape, size):
     x = torch.randn(shape, device="cuda")
     pool = nn.functional.adaptive_avg_pool1d
     torch.testing.assert_close(helpers.compile(lambda x: pool(x, size))(x), pool(x, size))
+
+
+@gpu
+def test_histogram_of_integers():
+    x = torch.randint(-3, 12, (1000,), device="cuda")
+
+    def function(x):
+        return torch.histc(x, 8, 0, 7), torch.histc(x.int(), 5, -2, 9), torch.histc(x, 3, -1, 1)
+
+    helpers.same(torch.compile(function, backend="luminal", fullgraph=True)(x), function(x))
+
+
+def test_histogram_of_integers_is_compiled_for_a_gpu():
+    program = program_of(lambda x: torch.histc(x.int(), 8, 0, 7), (50,))
+    assert luminal._cache.compile_archive(program.archive, Options(cache=False), Options(arch="sm_90a").texts("cuda"))
+
+
+@gpu
+@pytest.mark.parametrize("rows", [3, 40, 700])
+def test_grouped_products(rows):
+    """Rows of groups of any size, the first and the last among them empty."""
+    generator = torch.Generator("cuda").manual_seed(rows)
+    x, w = (torch.randn(*shape, device="cuda", generator=generator).bfloat16() for shape in ((rows, 128), (6, 256, 128)))
+    function = torch.compile(lambda x, w, ends: torch._grouped_mm(x, w.mT, offs=ends), backend="luminal", fullgraph=True)
+    for cuts in ([0, 0.1, 0.5, 0.5, 1, 1], [1] * 6, [0] * 5 + [1], [0.2, 0.4, 0.6, 0.8, 0.9, 1]):
+        ends = torch.tensor([int(rows * cut) for cut in cuts], dtype=torch.int32, device="cuda")
+        torch.testing.assert_close(function(x, w, ends), torch._grouped_mm(x, w.mT, offs=ends))

@@ -223,14 +223,6 @@ def test_scans_of_any_size(compiles):
     assert len(compiles) == 1
 
 
-def test_the_ops_of_transformers_that_the_importer_knows():
-    pytest.importorskip("transformers.integrations.moe")
-    product = torch.ops.transformers.grouped_mm_fallback
-    x, w = torch.randn(6, 4), torch.randn(3, 4, 5)
-    ends = torch.tensor([2, 2, 6], dtype=torch.int32)
-    helpers.same(run(product, x, w, ends, fullgraph=True)[0], product(x, w, ends))
-
-
 def test_writes_around_an_unsupported_op():
     def function(x):
         x.add_(1)

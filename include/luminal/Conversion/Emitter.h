@@ -105,8 +105,11 @@ public:
   void store(unsigned number, const Index &index, mlir::Value element);
   /// Reads an element of argument `number` at a row-major position.
   mlir::Value load(unsigned number, const Expr &address);
-  /// Where the kernel's operand that `v` moves has the element at `index`.
-  mlir::Value getOperandAddress(mlir::Value v, const Index &index);
+  /// Where the kernel's operand that `v` moves, or takes elements of at places
+  /// that others tell, has the element at `index`.
+  mlir::Value getOperandAddress(mlir::Value v, Index index);
+  /// The index in a gather's data of its element at `index`: reads the row.
+  Index lookUpRow(llir::GatherOp gather, const Index &index);
   /// Where an operand begins, or a result, which come after them.
   mlir::Value getBuffer(unsigned number) const { return buffers[number]; }
   /// Writes and reads at a position of result `number`.
@@ -269,6 +272,9 @@ public:
   /// `flag` (i1) of the first member, in each of them; what it wrote before and
   /// has seen of others is there for all.
   mlir::Value shareFlag(mlir::Value flag);
+  /// How many members of a warp have `flag` (i1), from its first member on to
+  /// the first that has not; of a team of one thread, 0 or 1.
+  mlir::Value countLeading(mlir::Value flag, const Team &team);
   /// Runs `body` in one member of the team.
   void byOneMember(llvm::function_ref<void()> body);
   /// A select between operands in memory reads only the one that it takes,

@@ -598,16 +598,21 @@ Value Emitter::load(unsigned number, const Expr &e) {
                   e, invariant);
 }
 
-Value Emitter::getOperandAddress(Value v, const Index &index) {
-  Value found;
-  walk(v, index, [&](const Leaf &leaf) {
-    if (leaf.argument)
-      found = address(buffers[leaf.argument.getArgNumber()],
-                      value(simplify(leaf.address)),
-                      getStorageType(getElementType(v)));
-  });
-  assert(found && "no operand that is moved");
-  return found;
+Value Emitter::getOperandAddress(Value v, Index index) {
+  while (!isa<BlockArgument>(v)) {
+    if (auto view = v.getDefiningOp<llir::ViewOp>()) {
+      index = mapIndex(view.getMap(), index);
+      v = view.getOperand();
+      continue;
+    }
+    auto gather = v.getDefiningOp<llir::GatherOp>();
+    assert(gather && "no operand that is moved");
+    index = lookUpRow(gather, index);
+    v = gather.getData();
+  }
+  return address(buffers[cast<BlockArgument>(v).getArgNumber()],
+                 value(simplify(linearize(index, getExtentsOf(v)))),
+                 getStorageType(getElementType(v)));
 }
 
 void Emitter::storeAt(unsigned number, const Expr &e, Value v) {

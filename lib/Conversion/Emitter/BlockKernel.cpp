@@ -14,10 +14,14 @@
 // leaves its sums in memory, where the same thread of the block that is last at
 // the tile finds them: that block adds those of all parts, in their order.
 //
+// Where the columns are looked up by rows (`groups`), a unit takes the groups
+// of rows that begin in it, a tile for each.
+//
 //===----------------------------------------------------------------------===//
 
 #include "BlockSide.h"
 #include "PartsEmitter.h"
+#include "RowGroups.h"
 #include "luminal/Conversion/ScalarMath.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "luminal/Dialect/LLIR/Utils/SharedMemory.h"
@@ -66,6 +70,7 @@ private:
   std::unique_ptr<BlockTile> makeTile(TileShape shape) const;
   int64_t makeRoom();
   void emitUnit(const Grid &grid, Value unit);
+  void write(Value row, Value column, ValueRange sums);
   SmallVector<Value> multiply(Value row, Value column, Value begin, Value end);
   SmallVector<Value> multiplyStaged(Value row, Value column, Value begin,
                                     Value end);
@@ -76,6 +81,10 @@ private:
   void emitPart(Value block, Value part, ValueRange sums);
   SmallVector<Value> mergeParts(Value block);
   bool isWhole(const Operand &operand, const Expr &extent);
+  bool areAllWhole() {
+    return !p.hasGroups() && isWhole(*left, p.rows.extent) &&
+           isWhole(*right, p.columns.extent);
+  }
   void writeResults(Value row, Value column, Value sum);
   void finish(Value row, Value column, Value sum);
   void finishStaged(Value row, Value column, ValueRange sums);
@@ -119,14 +128,16 @@ Grid BlockKernel::makeGrid(ArrayRef<Role> roles) {
 
 WorkShape BlockKernel::emit() {
   SmallVector<Role> roles;
-  bool fits = p.findResults() && p.applyGrid(e.loopCase, "", roles);
+  bool fits = p.findResults() &&
+              p.applyGrid(e.loopCase, form.getWord("columns"), roles);
   assert(fits && "a schedule that was not verified");
   (void)fits;
   p.joinDims();
   Grid grid = makeGrid(roles);
   // The code below says itself what each thread does.
   team = std::exchange(e.team, Emitter::Team());
-  TileShape shape{grid.axes[rowAxis].block, grid.axes[columnAxis].block, depth};
+  TileShape shape{form.getNumber("rows", grid.axes[rowAxis].block),
+                  grid.axes[columnAxis].block, depth};
   tile = makeTile(shape);
   StringRef copied = form.getWord("copy");
   auto makeSide = [&](const ProductSide &side, int64_t count, StringRef name) {
@@ -216,11 +227,10 @@ void BlockKernel::writeResults(Value row, Value column, Value sum) {
 
 /// The same where that is inside the product.
 void BlockKernel::finish(Value row, Value column, Value sum) {
-  if (isWhole(*left, p.rows.extent) && isWhole(*right, p.columns.extent))
+  if (areAllWhole())
     return writeResults(row, column, sum);
-  Value inside =
-      arith::AndIOp::create(e.b, e.less(row, e.value(p.rows.extent)),
-                            e.less(column, e.value(p.columns.extent)));
+  Value inside = arith::AndIOp::create(e.b, e.less(row, left->side.getEnd()),
+                                       e.less(column, right->side.getEnd()));
   e.ifThen(inside, [&] { writeResults(row, column, sum); });
 }
 
@@ -277,14 +287,14 @@ void BlockKernel::finishStaged(Value row, Value column, ValueRange sums) {
               });
   };
   constexpr int64_t kAtOnce = 4;
-  if (isWhole(*left, p.rows.extent) && isWhole(*right, p.columns.extent))
+  if (areAllWhole())
     return take(kAtOnce, /*isInside=*/true);
-  auto ends = [&](Value begin, int64_t length, const Expr &extent) {
-    return e.less(e.value(extent), e.add(begin, e.constant(length)));
+  auto ends = [&](const Operand &operand, Value begin) {
+    return e.less(operand.side.getEnd(),
+                  e.add(begin, e.constant(operand.side.getCount())));
   };
   Value isOutside =
-      arith::OrIOp::create(e.b, ends(row, shape.rows, p.rows.extent),
-                           ends(column, shape.columns, p.columns.extent));
+      arith::OrIOp::create(e.b, ends(*left, row), ends(*right, column));
   e.ifElse(
       isOutside, {},
       [&] {
@@ -430,6 +440,14 @@ SmallVector<Value> BlockKernel::multiplyStaged(Value row, Value column,
 // Units
 //===----------------------------------------------------------------------===//
 
+void BlockKernel::write(Value row, Value column, ValueRange sums) {
+  if (stages > 1)
+    return finishStaged(row, column, sums);
+  tile->forEach(sums, [&](Value inRow, Value inColumn, Value sum) {
+    finish(e.add(row, inRow), e.add(column, inColumn), sum);
+  });
+}
+
 void BlockKernel::emitUnit(const Grid &grid, Value unit) {
   Value count = e.constant(parts), block = unit, part, begin = e.constant(0),
         end = e.value(p.kExtent);
@@ -441,23 +459,26 @@ void BlockKernel::emitUnit(const Grid &grid, Value unit) {
     end = e.minS(end, e.add(begin, share));
   }
   SmallVector<IndexRange> ranges = grid.setUnit(e, block);
-  Value row = ranges[rowAxis].lo, column = ranges[columnAxis].lo;
-  SmallVector<Value> sums = stages > 1 ? multiplyStaged(row, column, begin, end)
-                                       : multiply(row, column, begin, end);
-  auto write = [&](ValueRange sums) {
-    if (stages > 1)
-      return finishStaged(row, column, sums);
-    tile->forEach(sums, [&](Value inRow, Value inColumn, Value sum) {
-      finish(e.add(row, inRow), e.add(column, inColumn), sum);
-    });
+  Value column = ranges[columnAxis].lo;
+  auto sumUp = [&](Value row) {
+    return stages > 1 ? multiplyStaged(row, column, begin, end)
+                      : multiply(row, column, begin, end);
   };
+  if (p.hasGroups())
+    return emitGroups(e, p, team, ranges[rowAxis], tile->getShape().rows,
+                      [&](IndexRange rows) {
+                        left->side.setEnd(rows.hi);
+                        write(rows.lo, column, sumUp(rows.lo));
+                      });
+  Value row = ranges[rowAxis].lo;
+  SmallVector<Value> sums = sumUp(row);
   if (parts == 1)
-    return write(sums);
+    return write(row, column, sums);
   emitPart(block, part, sums);
   e.team = team;
   Value isLast = emitArrival(e, block, parts);
   e.team = Emitter::Team();
-  e.ifThen(isLast, [&] { write(mergeParts(block)); });
+  e.ifThen(isLast, [&] { write(row, column, mergeParts(block)); });
 }
 
 //===----------------------------------------------------------------------===//

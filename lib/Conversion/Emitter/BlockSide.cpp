@@ -36,10 +36,11 @@ std::pair<Value, Value> BlockSide::getPlace(unsigned number) const {
 }
 
 Value BlockSide::isInside(unsigned number, Value at, Value atK) const {
-  bool isFull = isWhole(side.extent, count) && isWhole(p.kExtent, depth);
+  bool isFull =
+      !end && isWhole(side.extent, count) && isWhole(p.kExtent, depth);
   if (isFull && isSpread())
     return {};
-  Value inside = e.less(at, e.value(side.extent));
+  Value inside = e.less(at, getEnd());
   inside = arith::AndIOp::create(e.b, inside, e.less(atK, e.value(p.kExtent)));
   if (isSpread())
     return inside;
@@ -154,7 +155,9 @@ void BlockSide::copy(Value lo, Value begin, Value base, Value isThere) const {
     Emitter::MemoScope scope(e);
     auto [own, k] = getPlace(i);
     Value at = e.add(lo, own), atK = e.add(begin, k);
-    e.setDim(side.dim, at);
+    // Where to read from is read itself, of rows that are there.
+    Value last = isLookedUp ? e.sub(getEnd(), e.constant(1)) : Value();
+    e.setDim(side.dim, last ? e.minS(at, last) : at);
     e.setDim(p.kDim, atK);
     Value from = e.getOperandAddress(side.operand, p.getOperandIndex(side));
     Value inside = isInside(i, at, atK);

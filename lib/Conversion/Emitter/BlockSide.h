@@ -28,7 +28,8 @@ public:
             const BlockTile &tile, Reading reading, int64_t count,
             int64_t depth, mlir::Value thread, unsigned threads)
       : e(e), p(p), side(side), tile(tile), reading(reading), count(count),
-        depth(depth), thread(thread), threads(threads) {}
+        depth(depth), thread(thread), threads(threads),
+        isLookedUp(p.isLookedUp(side)) {}
 
   int64_t getCount() const { return count; }
   /// Elements that a thread reads at once.
@@ -36,6 +37,9 @@ public:
   /// Elements of shared memory that it takes, and where they begin.
   int64_t countElements() const;
   void setMemory(mlir::Value base) { memory = base; }
+  /// From here on the operand ends at this index (below its extent).
+  void setEnd(mlir::Value index) { end = index; }
+  mlir::Value getEnd() const { return end ? end : e.value(side.extent); }
   TileOperand getOperand() const {
     return {memory, getStride(), hasLinesOfK()};
   }
@@ -86,7 +90,8 @@ private:
   int64_t count, depth;
   mlir::Value thread;
   unsigned threads;
-  mlir::Value memory;
+  bool isLookedUp;
+  mlir::Value memory, end;
 };
 
 } // namespace luminal

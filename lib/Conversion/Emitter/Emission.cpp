@@ -132,27 +132,31 @@ SmallVector<Value> IotaEmission::emitElements(Operation *op, Emitter &e,
   return {arith::TruncIOp::create(e.b, type, v)};
 }
 
+Index Emitter::lookUpRow(llir::GatherOp gather, const Index &index) {
+  size_t rank = getExtentsOf(gather.getIndices()).size();
+  Value row =
+      emit(gather.getIndices(), Index(index.begin(), index.begin() + rank));
+  if (getElementTypeOrSelf(row.getType()).isInteger(32)) {
+    Type type = b.getI64Type();
+    if (auto vector = dyn_cast<VectorType>(row.getType()))
+      type = vector.clone(type);
+    row = arith::ExtSIOp::create(b, type, row);
+  }
+  Expr extent = getExtentsOf(gather.getData())[0];
+  if (gather.getChecked())
+    row = emitRangeCheck(row, extent);
+  unsigned dim = addDim(extent);
+  setDimByLane(dim, row);
+  Index inner{Expr::dim(dim)};
+  inner.insert(inner.end(), index.begin() + rank, index.end());
+  return inner;
+}
+
 SmallVector<Value> GatherEmission::emitElements(Operation *op, Emitter &e,
                                                 const Index &index,
                                                 ValueRange) const {
   auto gather = cast<llir::GatherOp>(op);
-  size_t rank = getExtentsOf(gather.getIndices()).size();
-  Value row =
-      e.emit(gather.getIndices(), Index(index.begin(), index.begin() + rank));
-  if (getElementTypeOrSelf(row.getType()).isInteger(32)) {
-    Type type = e.b.getI64Type();
-    if (auto vector = dyn_cast<VectorType>(row.getType()))
-      type = vector.clone(type);
-    row = arith::ExtSIOp::create(e.b, type, row);
-  }
-  Expr extent = getExtentsOf(gather.getData())[0];
-  if (gather.getChecked())
-    row = e.emitRangeCheck(row, extent);
-  unsigned dim = e.addDim(extent);
-  e.setDimByLane(dim, row);
-  Index inner{Expr::dim(dim)};
-  inner.insert(inner.end(), index.begin() + rank, index.end());
-  return {e.emit(gather.getData(), inner)};
+  return {e.emit(gather.getData(), e.lookUpRow(gather, index))};
 }
 
 //===----------------------------------------------------------------------===//

@@ -334,6 +334,8 @@ void ProductEmitter::emitDots(IndexRange rows, IndexRange columns) {
 /// Whether every unit has a multiple of `count` indices of the side.
 bool ProductEmitter::isWhole(const ProductSide &side, int64_t block,
                              int64_t count) {
+  if (p.hasGroups() && &side == &p.rows)
+    return false;
   Assumptions sizes(e.getRanges());
   return sizes.simplify(Expr::mod(side.extent, count)).isConstant(0) &&
          (block % count == 0 || sizes.provablyLessEqual(side.extent, block));

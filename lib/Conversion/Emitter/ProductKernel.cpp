@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The grid cuts rows and columns into blocks, a unit computes one, and the
-// epilogue is emitted on each finished tile.
+// epilogue is emitted on each finished tile. Where columns are looked up by
+// rows (`groups`), a unit takes the groups of rows that begin in it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ProductEmitter.h"
+#include "RowGroups.h"
 #include "luminal/Conversion/ScalarMath.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -66,6 +68,9 @@ void luminal::finishProduct(Emitter &e, const ProductAnalysis &p,
     e.store(i, results[i].getIndex(e, p.index), v);
 }
 
+/// More rows than there are.
+static constexpr int64_t kAllRows = int64_t(1) << 62;
+
 /// As many indices of a side as a unit has.
 static Expr clampToBlock(const ProductSide &side, int64_t block) {
   return block ? Expr::min(side.extent, block) : side.extent;
@@ -102,8 +107,15 @@ WorkShape ProductKernel::emit() {
     SmallVector<IndexRange> ranges = grid.setUnit(e, unit);
     IndexRange rows = getRange(ranges, rowAxis, rowBlock, p.rows);
     IndexRange columns = getRange(ranges, columnAxis, columnBlock, p.columns);
-    product.prepareRows(rows);
-    product.emit(rows, columns, isFresh(grid, unit));
+    if (!p.hasGroups()) {
+      product.prepareRows(rows);
+      return product.emit(rows, columns, isFresh(grid, unit));
+    }
+    emitGroups(e, p, e.team, rows, rowBlock ? rowBlock : kAllRows,
+               [&](IndexRange group) {
+                 product.prepareRows(group);
+                 product.emit(group, columns, /*isFresh=*/{});
+               });
   });
   return {grid.countUnits(),
           clampToBlock(p.rows, rowBlock) *

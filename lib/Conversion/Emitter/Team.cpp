@@ -121,6 +121,19 @@ Value Emitter::shareFlag(Value flag) {
                                  LLVM::LoadOp::create(b, i8, memory, 1));
 }
 
+Value Emitter::countLeading(Value flag, const Team &team) {
+  if (team.count == 1)
+    return arith::ExtUIOp::create(b, b.getI64Type(), flag);
+  Type i32 = b.getI32Type();
+  Value flags = NVVM::VoteSyncOp::create(b, i32, team.mask, flag,
+                                         NVVM::VoteSyncKind::ballot);
+  Value others = arith::XOrIOp::create(
+      b, flags, arith::ConstantOp::create(b, b.getI32IntegerAttr(-1)));
+  Value count = LLVM::CountTrailingZerosOp::create(b, i32, others,
+                                                   /*is_zero_poison=*/false);
+  return arith::ExtUIOp::create(b, b.getI64Type(), count);
+}
+
 //===----------------------------------------------------------------------===//
 // Exchange
 //===----------------------------------------------------------------------===//

@@ -159,3 +159,40 @@ func.func @ring(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64x
   }
   return %0 : tensor<64x64xbf16>
 }
+
+// -----
+func.func @tile_rows(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  // expected-error @+1 {{its schedule states the rows of a tile or a side, which goes with groups of rows}}
+  %0 = llir.kernel(%a, %b) loops<grid(d1:64, d0:8) threads(256, 256) op0 = block {depth = 16, rows = 64, use = fma}> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> {
+  ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
+    %1 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+        : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    llir.yield %1 : tensor<64x64xf32>
+  }
+  return %0 : tensor<64x64xf32>
+}
+
+// -----
+func.func @no_groups(%a: tensor<64x64xf32>, %b: tensor<64x64x64xf32>) -> tensor<64x64xf32> {
+  // expected-error @+1 {{its schedule does not fit the product: no matrix is looked up}}
+  %0 = llir.kernel(%a, %b) loops<grid(d1:64, d0:8) threads(256, 256) op0 = block {depth = 16, groups = rows, rows = 64, use = fma}> : (tensor<64x64xf32>, tensor<64x64x64xf32>) -> tensor<64x64xf32> {
+  ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64x64xf32>):
+    %1 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)>
+        : tensor<64x64xf32>, tensor<64x64x64xf32> -> tensor<64x64xf32>
+    llir.yield %1 : tensor<64x64xf32>
+  }
+  return %0 : tensor<64x64xf32>
+}
+
+// -----
+func.func @search(%a: tensor<64x64xf32>, %b: tensor<3x64x64xf32>, %i: tensor<64xi64>) -> tensor<64x64xf32> {
+  // expected-error @+1 {{its schedule looks for groups in 1 rows, expected 2 or more that divide a tile of 64, and no parts}}
+  %0 = llir.kernel(%a, %b, %i) loops<grid(d1:64, d0) threads(256, 256) op1 = block {depth = 16, groups = rows, rows = 64, use = fma}> : (tensor<64x64xf32>, tensor<3x64x64xf32>, tensor<64xi64>) -> tensor<64x64xf32> {
+  ^bb0(%x: tensor<64x64xf32>, %y: tensor<3x64x64xf32>, %j: tensor<64xi64>):
+    %1 = llir.gather %y, %j {checked} : tensor<3x64x64xf32>, tensor<64xi64> -> tensor<64x64x64xf32>
+    %2 = llir.gemm %x, %1 k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)>
+        : tensor<64x64xf32>, tensor<64x64x64xf32> -> tensor<64x64xf32>
+    llir.yield %2 : tensor<64x64xf32>
+  }
+  return %0 : tensor<64x64xf32>
+}

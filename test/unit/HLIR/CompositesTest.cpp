@@ -336,6 +336,16 @@ TEST_F(Composites, MinimumOfIntegersDoesNotOverflow) {
   EXPECT_EQ(integerAt<int64_t>(y, 0), INT64_MIN);
 }
 
+TEST_F(Composites, NumbersOfIntegerTypesAreTheirWholeParts) {
+  int64_t values[] = {3, -4};
+  Tensor y = run({fromIntegers<int64_t>(DType::I64, values)},
+                 [](Composer &c, ArrayRef<Value> v) {
+                   return c.add(v[0], c.splat(v[0], 7.0));
+                 });
+  EXPECT_EQ(integerAt<int64_t>(y, 0), 10);
+  EXPECT_EQ(integerAt<int64_t>(y, 1), 3);
+}
+
 //===----------------------------------------------------------------------===//
 // Movement
 //===----------------------------------------------------------------------===//

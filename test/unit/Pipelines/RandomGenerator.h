@@ -86,6 +86,7 @@ private:
   void streamedAttention();
   void transposition();
   void gated();
+  void groupedRows();
   void convolution();
   void rows();
   void whole();

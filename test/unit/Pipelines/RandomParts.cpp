@@ -500,6 +500,42 @@ void Generator::gated() {
   }
 }
 
+/// Rows times the matrix that each looks up, most of them the same as the row
+/// before.
+void Generator::groupedRows() {
+  static const std::vector<int64_t> lengths = {17, 33, 64, 100, 130},
+                                    sizes = {16, 24, 32, 64, 96};
+  if (chance(60))
+    main = chance(50) ? DType::F16 : DType::BF16;
+  int64_t run = pick(1, 9), groups = pick(1, 4);
+  Expr rows = chance(30) ? extent() : Expr(choose(lengths)),
+       inner = chance(30) ? extent() : Expr(choose(sizes)),
+       columns = chance(30) ? extent() : Expr(choose(sizes));
+  if (mostElements({rows, inner, columns}) > scale.products)
+    return;
+  unsigned ids = view(indices({Expr::ceilDiv(rows, run)}, groups), {rows},
+                      {Expr::floorDiv(d(0), run)});
+  bool isTransposed = chance(50);
+  Shape matrix = {inner, columns}, map = {d(0), d(2), d(1)};
+  if (isTransposed)
+    std::swap(matrix[0], matrix[1]), std::swap(map[1], map[2]);
+  Shape all = {groups}, chosen = {rows};
+  all.insert(all.end(), matrix.begin(), matrix.end());
+  chosen.insert(chosen.end(), matrix.begin(), matrix.end());
+  unsigned w = gather(argument(all, main), ids, chosen),
+           x = argument({rows, inner}, main);
+  if (leastOf(rows) > 0 && chance(40))
+    x = gather(x, indices({rows}, rows), {rows, inner});
+  else if (chance(40))
+    x = apply(Fn::Abs, {x});
+  Shape left = {d(0), d(2)}, result = {rows, columns};
+  x = tame(x, 8);
+  unsigned y = chance(80) ? gemm(x, w, inner, result, left, map)
+                          : gemm(w, x, inner, result, map, left);
+  if (chance(60))
+    chain(y, 1, 3);
+}
+
 /// Channels x positions, as a product over channels and a window.
 void Generator::convolution() {
   Expr channels = extent(), filters = extent(), positions = extent();
@@ -620,6 +656,8 @@ RandomProgram Generator::make() {
     transposition();
   for (unsigned tries = 0; program.nodes.size() < size && tries < 40; ++tries)
     step();
+  if (chance(15))
+    groupedRows();
   // What nothing reads, and some of the rest.
   std::vector<bool> isRead(program.nodes.size());
   for (const Node &n : program.nodes)

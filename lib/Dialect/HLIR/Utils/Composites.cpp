@@ -21,6 +21,8 @@ static bool isFloat(Value v) { return isa<FloatType>(elementOf(v)); }
 //===----------------------------------------------------------------------===//
 
 Value Composer::scalar(Type elementType, double value) {
+  if (!isa<FloatType>(elementType))
+    return scalarInt(elementType, static_cast<int64_t>(value));
   auto type = RankedTensorType::get({}, elementType);
   auto attr = builder.getFloatAttr(elementType, value);
   return ConstantOp::create(builder, loc, type,

@@ -5,6 +5,8 @@
 #include "luminal/Dialect/LLIR/Analysis/AlignedRuns.h"
 #include "luminal/Dialect/LLIR/Utils/Values.h"
 
+#include <utility>
+
 using namespace luminal;
 using namespace mlir;
 
@@ -63,11 +65,104 @@ Decision ProductAnalysis::findResults() {
   return Decision::accept();
 }
 
+bool ProductAnalysis::isLookedUp(const ProductSide &side) const {
+  bool found = false;
+  a.walk(side.operand, getOperandIndex(side), nullptr,
+         [&](Value v, const Index &) {
+           found |= bool(v.getDefiningOp<llir::GatherOp>());
+         });
+  return found;
+}
+
+Decision ProductAnalysis::takeGroups() {
+  joinDims();
+  bool isOther = columns.group.empty() && !rows.group.empty();
+  if (!(isOther ? columns : rows).group.empty() || batch.size() != 1)
+    return Decision::refuse("its sides have other dims than a batch of "
+                            "vectors and matrices");
+  if (!isLookedUp(isOther ? rows : columns))
+    return Decision::refuse("no matrix is looked up");
+  if (isOther)
+    swapSides();
+  SmallVector<unsigned> none = std::exchange(rows.group, batch.front());
+  batch.clear();
+  isGrouped = true;
+  joinDims();
+  if (Decision found = findKeys(); !found) {
+    isGrouped = false;
+    batch.push_back(std::exchange(rows.group, none));
+    if (isOther)
+      swapSides();
+    joinDims();
+    return found;
+  }
+  return Decision::accept();
+}
+
+/// What tells the columns of a row: elements that serve as indices. Refused
+/// where anything else does.
+Decision ProductAnalysis::findKeys() {
+  keys.clear();
+  DenseMap<Value, SmallVector<Index, 1>> seen;
+  SmallVector<std::pair<Value, Index>> work{
+      {columns.operand, getOperandIndex(columns)}};
+  auto dependsOnRow = [&](const Index &index) {
+    return llvm::any_of(index,
+                        [&](const Expr &x) { return x.usesDim(groupDim); });
+  };
+  while (!work.empty()) {
+    auto [v, index] = work.pop_back_val();
+    SmallVector<Index, 1> &indices = seen[v];
+    if (!dependsOnRow(index) || llvm::is_contained(indices, index))
+      continue;
+    indices.push_back(index);
+    auto body = v.getDefiningOp<llir::BodyOpInterface>();
+    if (!body || a.isPlaced(v))
+      return Decision::refuse("rows read matrices of their own");
+    if (std::optional<Expr> element = body.getElementExpr(index)) {
+      if (a.simplify(*element).usesDim(groupDim))
+        return Decision::refuse("rows read matrices of their own", body);
+      continue;
+    }
+    auto gather = dyn_cast<llir::GatherOp>(*body);
+    body.getReads(
+        index, [&](const Expr &extent) { return Expr::dim(a.addDim(extent)); },
+        [&](OpOperand &operand, Index at) {
+          for (Expr &x : at)
+            x = a.simplify(x);
+          bool isKey = gather && &operand == &gather.getIndicesMutable();
+          if (!isKey)
+            work.push_back({operand.get(), std::move(at)});
+          else if (dependsOnRow(at))
+            keys.push_back({operand.get(), std::move(at),
+                            hlir::getExtents(gather.getData())[0]});
+        });
+  }
+  if (keys.empty())
+    return Decision::refuse("all rows read the same matrix");
+  return Decision::accept();
+}
+
+Expr ProductAnalysis::countGroups() const {
+  Expr count = 1;
+  for (const Key &key : keys)
+    count = count * key.extent;
+  return Expr::min(count, rows.extent);
+}
+
 Decision ProductAnalysis::applyGrid(llir::LoopCaseAttr loopCase,
                                     StringRef columnsName,
                                     SmallVectorImpl<Role> &roles) {
   if (columnsName == "lhs")
     swapSides();
+  if (llir::LoopFormAttr form = loopCase.getForm(llir::getPosition(op));
+      form && form.getWord("groups") == "rows") {
+    bool isOther = columns.group.empty();
+    if (Decision found = takeGroups(); !found)
+      return found;
+    if (isOther)
+      return Decision::refuse("the columns are the other operand's");
+  }
   size_t listed = 0, known = rows.group.size() + columns.group.size();
   for (ArrayRef<unsigned> group : batch)
     known += group.size();
@@ -143,6 +238,17 @@ void ProductAnalysis::joinDims() {
     batchDims.push_back(join(group, batchExtents.emplace_back()));
   rows.dim = join(rows.group, rows.extent);
   columns.dim = join(columns.group, columns.extent);
+  groupIndex.clear();
+  if (isGrouped) {
+    groupDim = a.addDim(rows.extent);
+    std::vector<Expr> sizes;
+    for (unsigned i : rows.group)
+      sizes.push_back(extents[i]);
+    for (auto [i, part] :
+         llvm::zip(rows.group, delinearize(Expr::dim(groupDim), sizes)))
+      groupIndex.push_back({i, a.simplify(part)});
+    (void)bool(findKeys());
+  }
   examine(*this, rows);
   examine(*this, columns);
 }
@@ -237,23 +343,38 @@ Decision ProductAnalysis::isPlain(const ProductSide &side) const {
 Decision ProductAnalysis::isRun(const ProductSide &side, bool isAlongK,
                                 int64_t lanes) const {
   Value v = side.operand;
-  while (auto view = v.getDefiningOp<llir::ViewOp>())
-    v = view.getOperand();
-  if (!isa<BlockArgument>(v))
-    return Decision::refuse("they are computed", v.getDefiningOp());
-  bool isRun = false;
-  a.walk(side.operand, getOperandIndex(side), [&](const Leaf &leaf) {
-    unsigned dim = isAlongK ? kDim : side.dim;
-    isRun = isAlignedRun(leaf.address, dim, lanes, a.getAssumptions()) &&
-            beginsAtMultiple(leaf.address, dim, lanes, a.getAssumptions());
-  });
-  if (!isRun)
+  Index index = getOperandIndex(side);
+  unsigned dim = isAlongK ? kDim : side.dim;
+  while (!isa<BlockArgument>(v)) {
+    if (auto view = v.getDefiningOp<llir::ViewOp>()) {
+      index = a.mapIndex(view.getMap(), index);
+      v = view.getOperand();
+      continue;
+    }
+    auto gather = v.getDefiningOp<llir::GatherOp>();
+    if (!gather)
+      return Decision::refuse("they are computed", v.getDefiningOp());
+    size_t rank = getRank(gather.getIndices());
+    for (const Expr &x : ArrayRef(index).take_front(rank))
+      if (x.usesDim(dim))
+        return Decision::refuse("each is looked up by itself", gather);
+    Index row{Expr::dim(a.addDim(hlir::getExtents(gather.getData())[0]))};
+    row.insert(row.end(), index.begin() + rank, index.end());
+    index = std::move(row);
+    v = gather.getData();
+  }
+  Expr address = a.simplify(linearize(index, getExtentsOf(v)));
+  if (!isAlignedRun(address, dim, lanes, a.getAssumptions()) ||
+      !beginsAtMultiple(address, dim, lanes, a.getAssumptions()))
     return Decision::refuse("they are not next to each other, or not aligned");
   return Decision::accept();
 }
 
 Index ProductAnalysis::getOperandIndex(const ProductSide &side,
                                        Index at) const {
+  if (&side == &columns)
+    for (const auto &[dim, ofGroup] : groupIndex)
+      at[dim] = ofGroup;
   at.push_back(kBegin + Expr::dim(kDim));
   return a.mapIndex(side.map, at);
 }

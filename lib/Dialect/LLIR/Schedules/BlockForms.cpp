@@ -13,6 +13,12 @@
 // and results pass through shared memory as well, from where a thread takes
 // `resultlanes` at once along columns or rows (`resultalong`).
 //
+// With `groups = rows`, rows are the batch indices by which the columns are
+// looked up (ProductAnalysis): a tile of `rows` rows for each group of them,
+// and the block of their axis says in how many rows a unit looks for groups. So
+// columns that many rows share are read once for each tile, whichever rows
+// these are; of sorted rows that is about once.
+//
 //===----------------------------------------------------------------------===//
 
 #include "BlockChoices.h"
@@ -59,6 +65,8 @@ static constexpr double kReadOperations = 32, kApartOperations = 16;
 /// each; a part has so many steps at least, beside which it is little to merge
 /// parts, and so many of them at most.
 static constexpr int64_t kBlocksEach = 2, kLeastSteps = 4, kMostParts = 16;
+/// Rows in which a unit looks for groups: few, for groups are of any size.
+static constexpr int64_t kGroupSearch = 8;
 
 /// Vectors may not reach beyond the side.
 static bool isWhole(const ProductAnalysis &p, const Expr &extent,
@@ -78,6 +86,7 @@ struct TileForm {
   unsigned resultLanes = 1;
   bool resultsAlongRows = false;
 
+  /// `rows` and `columns` are the blocks of their axes.
   static TileForm get(LoopFormAttr form, int64_t rows, int64_t columns);
 
   bool useTensorCores() const { return use != "fma"; }
@@ -114,7 +123,7 @@ struct TileForm {
 
 TileForm TileForm::get(LoopFormAttr form, int64_t rows, int64_t columns) {
   TileForm tile;
-  tile.rows = rows;
+  tile.rows = form.getNumber("rows", rows);
   tile.columns = columns;
   tile.depth = form.getNumber("depth", 16);
   tile.use = form.getWord("use");
@@ -326,7 +335,9 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     why.push_back({"no tile because", fits.str()});
     return {};
   }
-  p.joinDims();
+  bool isGrouped = haveGroupsThatPay(a, op) && p.takeGroups();
+  if (!isGrouped)
+    p.joinDims();
   Assumptions symbols{KernelAnalysis::SymbolRanges(ranges)};
   auto isFew = [&](const ProductSide &side) {
     std::optional<int64_t> n = symbols.upperBound(side.extent);
@@ -353,10 +364,11 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   bool isMMA = canUseTensorCores(p);
   bool mayJoinWarps = isMMA && machine.hasWarpGroups;
   // A warp has 16 rows and 8 columns at least, a thread 2 and 2.
-  int64_t rows = chooseTile(p.rows.extent, 32);
+  int64_t rows = isGrouped ? kGroupRows : chooseTile(p.rows.extent, 32);
+  int64_t rowBlock = isGrouped ? kGroupSearch : 0;
   int64_t columns = chooseTile(p.columns.extent, 32);
   auto countBlocks = [&]() -> std::optional<int64_t> {
-    Expr count = Expr::ceilDiv(p.rows.extent, rows) *
+    Expr count = Expr::ceilDiv(p.rows.extent, rowBlock ? rowBlock : rows) *
                  Expr::ceilDiv(p.columns.extent, columns) *
                  product({p.batchExtents.begin(), p.batchExtents.end()});
     return a.simplify(count).asConstant();
@@ -365,6 +377,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   int64_t leastRows = mayJoinWarps ? kGroupRows : 32;
   for (int64_t *tile : {&columns, &rows, &columns, &rows})
     if (auto count = countBlocks(); count && *count < kManyBlocks &&
+                                    (!isGrouped || tile == &columns) &&
                                     *tile > (tile == &rows ? leastRows : 32))
       *tile /= 2;
   TileForm tile{rows,
@@ -382,11 +395,12 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   }
   CaseBuilder c(kernel.getContext(), machine);
   c.threads = c.team = tile.getThreads();
-  c.parts = chooseParts(countBlocks(), p.kExtent, tile.depth, machine, why);
+  if (!isGrouped)
+    c.parts = chooseParts(countBlocks(), p.kExtent, tile.depth, machine, why);
   for (ArrayRef<unsigned> group : p.batch)
     c.grid.push_back(c.axis(group));
   c.grid.push_back(c.axis(p.columns.group, columns));
-  c.grid.push_back(c.axis(p.rows.group, rows));
+  c.grid.push_back(c.axis(p.rows.group, rowBlock ? rowBlock : rows));
   auto along = [](const BlockReading &r) { return r.isAlongK ? "k" : "own"; };
   SmallVector<CaseBuilder::Number> numbers{{"depth", tile.depth},
                                            {"rowlanes", left.lanes},
@@ -404,8 +418,16 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     words.push_back(
         {"resultalong", tile.resultsAlongRows ? "rows" : "columns"});
   }
+  if (isGrouped) {
+    numbers.push_back({"rows", rows});
+    words.push_back({"groups", "rows"});
+    if (p.columns.map != op.getRhsMap())
+      words.push_back({"columns", "lhs"});
+  }
   c.addForm(op, "block", numbers, words);
-  why.push_back({"form", "tiles in shared memory"});
+  why.push_back({"form", isGrouped ? "a tile in shared memory for each group "
+                                     "of rows that look up the same matrix"
+                                   : "tiles in shared memory"});
   return {c.build()};
 }
 
@@ -424,7 +446,8 @@ static void addReads(LoopWork &work, const ProductAnalysis &p,
   // Tensor cores take rows along k, columns along either.
   add(m * std::ceil(n / double(tile.columns)), tile.left,
       tile.useTensorCores() && !tile.left.isAlongK);
-  add(n * std::ceil(m / double(tile.rows)), tile.right, /*areApart=*/false);
+  double tiles = countRowTiles(p, sizes, tile.rows);
+  add(n * tiles, tile.right, /*areApart=*/false);
 }
 
 static LoopWork count(KernelOp kernel,
@@ -436,10 +459,12 @@ static LoopWork count(KernelOp kernel,
   ProductOpInterface op = getOnlyProduct(kernel);
   LoopFormAttr form = loopCase.getForms().front();
   ProductAnalysis p(a, op);
-  ProductTile tile = applyCut(p, loopCase, "");
+  ProductTile tile = applyCut(p, loopCase, form.getWord("columns"));
+  TileForm shape = TileForm::get(form, tile.rows, tile.columns);
+  tile.rows = shape.rows;
   addProduct(work, p, sizes, tile.rows, tile.columns, tile,
              /*copiesRows=*/true, machine);
-  addReads(work, p, sizes, TileForm::get(form, tile.rows, tile.columns));
+  addReads(work, p, sizes, shape);
   work.units =
       sizes.countUnits(loopCase, p.extents) * double(loopCase.getParts());
   work.products = countInBlocks(work.products, 8 * p.bytes,
@@ -530,7 +555,8 @@ static LogicalResult verify(KernelOp kernel,
   static const StringRef uses[] = {"mma", "wgmma", "fma"},
                          alongs[] = {"k", "own"},
                          copies[] = {"both", "rows", "columns"},
-                         results[] = {"columns", "rows"};
+                         results[] = {"columns", "rows"}, groups[] = {"rows"},
+                         sides[] = {"lhs"};
   ProductOpInterface op = getOnlyProduct(kernel);
   if (!op || loopCase.getForms().size() != 1 || !loopCase.getStream().empty())
     return emitError() << "has a tile without one product, which is the only "
@@ -545,6 +571,9 @@ static LogicalResult verify(KernelOp kernel,
                             {"copy", 0, 0, copies},
                             {"resultlanes", 1, 16},
                             {"resultalong", 0, 0, results},
+                            {"rows", 32, 128},
+                            {"groups", 0, 0, groups},
+                            {"columns", 0, 0, sides},
                             {"use", 0, 0, uses},
                             {"rowalong", 0, 0, alongs},
                             {"columnalong", 0, 0, alongs}},
@@ -555,7 +584,13 @@ static LogicalResult verify(KernelOp kernel,
   if (Decision fits = p.findResults(); !fits)
     return emitError() << "has the form block, but " << fits.str();
   SmallVector<ProductAnalysis::Role> roles;
-  if (Decision fits = p.applyGrid(loopCase, "", roles); !fits)
+  bool isGrouped = form.getWord("groups") == "rows";
+  if (isGrouped != (form.getNumber("rows", 0) > 0) ||
+      (!isGrouped && !form.getWord("columns").empty()))
+    return emitError() << "states the rows of a tile or a side, which goes "
+                          "with groups of rows";
+  if (Decision fits = p.applyGrid(loopCase, form.getWord("columns"), roles);
+      !fits)
     return emitError() << "does not fit the product: " << fits.str();
   p.joinDims();
   int64_t rows = 0, columns = 0;
@@ -570,6 +605,11 @@ static LogicalResult verify(KernelOp kernel,
       return emitError() << "takes more than one product in a tile";
   }
   TileForm tile = TileForm::get(form, rows, columns);
+  if (isGrouped && (rows < 2 || rows > tile.rows || tile.rows % rows ||
+                    loopCase.getParts() > 1))
+    return emitError() << "looks for groups in " << rows
+                       << " rows, expected 2 or more that divide a tile of "
+                       << tile.rows << ", and no parts";
   if (failed(verifyTile(tile, p, form, loopCase, machine, emitError)))
     return failure();
   if (form.getWord("use") != "wgmma")

@@ -268,6 +268,30 @@ double llir::priceWindowStep(double rows, double vectors) {
   return std::max(rows * vectors, loads) + kLoadShare * loads + kStepOverhead;
 }
 
+double llir::countRowTiles(const ProductAnalysis &p, const KernelSizes &sizes,
+                           double rows) {
+  double m = sizes.valueOf(p.rows.extent);
+  double tiles = std::max(1.0, std::ceil(m / std::max(1.0, rows)));
+  if (!p.hasGroups())
+    return tiles;
+  double all = 1;
+  for (const ProductAnalysis::Key &key : p.keys)
+    all *= std::max(1.0, sizes.valueOf(key.extent));
+  // The number of different ones among m, where all are as likely.
+  double groups = all * (1 - std::pow(1 - 1 / all, m));
+  return std::clamp(tiles - 1 + groups, tiles, std::max(tiles, m));
+}
+
+bool llir::haveGroupsThatPay(KernelAnalysis &a, ProductOpInterface op) {
+  // Rows of a group, on average, from which on looking for groups is little.
+  constexpr double kLeastShared = 1.25;
+  ProductAnalysis p(a, op);
+  KernelSizes sizes(a);
+  return p.takeGroups() &&
+         countRowTiles(p, sizes, sizes.valueOf(p.rows.extent)) * kLeastShared <=
+             sizes.valueOf(p.rows.extent);
+}
+
 void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
                       const KernelSizes &sizes, double rows, double columns,
                       ProductTile tile, bool copiesRows,
@@ -279,7 +303,8 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
   auto blocksOf = [](double extent, double block) {
     return std::max(1.0, std::ceil(extent / std::max(1.0, block)));
   };
-  double rowBlocks = blocksOf(m, rows), columnBlocks = blocksOf(n, columns);
+  double rowBlocks = countRowTiles(p, sizes, rows),
+         columnBlocks = blocksOf(n, columns);
   // f64 takes two lanes.
   double width = p.bytes > 4 ? 2 : 1;
   // Pairs are multiplied, and moved, as one.
@@ -356,7 +381,11 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
   double rowBytes = countOnce(p.rows, left),
          columnBytes = countOnce(p.columns, held);
   double unitBytes = columnBytes / columnBlocks;
-  readAgain(columnBytes, rowBlocks - 1, unitBytes);
+  // Of grouped rows the kernel's cost has each row's own columns.
+  if (p.hasGroups())
+    work.memoryBytes -= (m - rowBlocks) * columnBytes;
+  else
+    readAgain(columnBytes, rowBlocks - 1, unitBytes);
   readAgain(rowBytes, columnBlocks - 1, rowBytes + unitBytes);
 }
 

@@ -104,6 +104,13 @@ struct ProductTile {
 /// form.
 ProductTile applyCut(ProductAnalysis &p, LoopCaseAttr loopCase,
                      llvm::StringRef columns);
+/// How many tiles of `rows` rows a product has, each of at most one group of
+/// rows where these are grouped: sorted ones, whose keys are drawn at random.
+double countRowTiles(const ProductAnalysis &p, const KernelSizes &sizes,
+                     double rows);
+/// Whether rows of a product look up their columns, and so many are expected to
+/// look up the same that these are read once for a group of rows.
+bool haveGroupsThatPay(KernelAnalysis &a, ProductOpInterface op);
 /// What a step of k takes that loads `rows` single elements and `vectors`
 /// vectors of windows and multiplies all by all, in multiplications of vectors.
 double priceWindowStep(double rows, double vectors);

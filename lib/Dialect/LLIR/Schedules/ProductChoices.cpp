@@ -94,7 +94,7 @@ Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine) {
     if (int64_t depth = most * p.kTileElements;
         depth > 0 && k.value_or(kTypicalDepth) > depth)
       t.depth = depth;
-  } else if (m) {
+  } else if (m && !p.hasGroups()) {
     // The largest of the nearly best fits.
     double best = 0;
     for (int64_t r = t.rows, least = std::max<int64_t>(1, r / 2); r >= least;
@@ -183,8 +183,9 @@ void llir::addFewRows(CaseBuilder &c, const ProductAnalysis &p, bool copiesRows,
     return c.addForm(p.op, "axpy", {{"lanes", lanes}, {"depth", kDepth}},
                      words);
   // Pairs of rows where their number is not known.
-  std::optional<int64_t> m = p.rows.extent.asConstant(),
-                         n = p.columns.extent.asConstant();
+  std::optional<int64_t> m, n = p.columns.extent.asConstant();
+  if (!p.hasGroups())
+    m = p.rows.extent.asConstant();
   int64_t rows = std::clamp<int64_t>(m.value_or(2), 1, kFewRows);
   auto clampColumns = [&](int64_t most) {
     return n ? std::clamp<int64_t>(*n, 1, most) : most;

@@ -20,7 +20,9 @@
 // by tile registers, of which each holds 16 rows; `depth` elements of k at a
 // time then pass all panels, so that a tile's rows stay in the first cache.
 // `ahead = results` lets the caches bring what is written and read after the
-// sums while a tile is summed.
+// sums while a tile is summed. With `groups = rows`, rows are the batch indices
+// by which the columns are looked up, and a unit takes groups of them that look
+// up the same, one after the other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,6 +71,8 @@ public:
 
 private:
   void chooseSides();
+  bool takeGroups();
+  std::optional<int64_t> countRows() const;
   /// Columns and rows (0: all) of a unit.
   struct Cut {
     int64_t columns, rows;
@@ -141,8 +145,30 @@ void Proposal::chooseSides() {
   }
 }
 
+/// Whether enough rows share the matrix that each looks up.
+bool Proposal::takeGroups() {
+  if (!haveGroupsThatPay(p.a, p.op) || !p.takeGroups()) {
+    p.joinDims();
+    return false;
+  }
+  isSwapped = p.columns.map == p.op.getLhsMap();
+  return true;
+}
+
+/// Rows of the product, or of a group of them as it is expected; nothing where
+/// that is not known.
+std::optional<int64_t> Proposal::countRows() const {
+  std::optional<int64_t> m = p.rows.extent.asConstant();
+  if (!p.hasGroups() || !m || *m == 0)
+    return m;
+  double rows = double(*m) / countRowTiles(p, KernelSizes(p.a), double(*m));
+  return std::max<int64_t>(1, std::llround(rows));
+}
+
 SmallVector<CaseBuilder::Word> Proposal::commonWords() const {
   SmallVector<CaseBuilder::Word> words;
+  if (p.hasGroups())
+    words.push_back({"groups", "rows"});
   if (isSwapped)
     words.push_back({"columns", "lhs"});
   if (copiesRows)
@@ -163,7 +189,7 @@ LoopWork Proposal::countCut(const KernelSizes &sizes, const Cut &cut,
   ProductTile shape;
   if (!isFew)
     shape = {double(tile.rows), double(tile.getWidth()),
-             /*sharesColumns=*/true};
+             /*sharesColumns=*/!p.hasGroups()};
   addProduct(work, p, sizes, cut.rows ? cut.rows : m, cut.columns, shape,
              copiesRows, machine);
   addResults(work, p.a.kernel, sizes);
@@ -173,19 +199,24 @@ LoopWork Proposal::countCut(const KernelSizes &sizes, const Cut &cut,
 /// All cuts worth a price, those of larger units first.
 SmallVector<Proposal::Cut> Proposal::listCuts(const Tile &tile,
                                               bool isDot) const {
-  std::optional<int64_t> m = p.rows.extent.asConstant();
+  std::optional<int64_t> m = countRows();
   int64_t width = tile.getWidth();
   SmallVector<int64_t> columns, rows;
-  if (m && *m <= kFewRows) {
+  bool isFew = m && *m <= kFewRows;
+  if (isFew) {
     int64_t least = isDot ? width : kLeastInRuns;
     for (int64_t n = std::max(kColumnsOfFewRows, tile.panels * width);
          n >= least; n /= 2)
       columns.push_back(llvm::alignTo(n, width));
     rows.push_back(0);
-  } else {
-    for (int64_t panels = tile.panels; panels > 0; panels /= 2)
-      columns.push_back(panels * width);
-    rows.push_back(0);
+  }
+  m = p.rows.extent.asConstant();
+  if (!isFew || p.hasGroups()) {
+    if (!isFew) {
+      for (int64_t panels = tile.panels; panels > 0; panels /= 2)
+        columns.push_back(panels * width);
+      rows.push_back(0);
+    }
     // Where rows are not known, blocks of as many tiles.
     for (int64_t parts = m ? 2 : 1; parts <= kMostParts;
          parts += std::max<int64_t>(1, parts / 2)) {
@@ -205,7 +236,7 @@ SmallVector<Proposal::Cut> Proposal::listCuts(const Tile &tile,
 /// Rows and columns are cut so that all workers end at about the same time.
 Proposal::Cut Proposal::chooseCut(const Tile &tile, bool isDot) const {
   bool isKnown = p.rows.extent.asConstant() && p.columns.extent.asConstant();
-  std::optional<int64_t> m = p.rows.extent.asConstant();
+  std::optional<int64_t> m = countRows();
   bool isFew = m && *m <= kFewRows;
   SmallVector<int64_t, 2> sizes = {kNominalSymbol};
   if (!isKnown)
@@ -306,17 +337,20 @@ std::optional<Proposal::Choice> Proposal::chooseWindows() {
 }
 
 SmallVector<LoopCaseAttr> Proposal::make() {
-  p.joinDims();
-  chooseSides();
-  if (!p.columns.alongOwn && !p.columns.alongK)
+  bool isGrouped = takeGroups();
+  if (!isGrouped)
+    chooseSides();
+  if (!isGrouped && !p.columns.alongOwn && !p.columns.alongK)
     p.findRuns();
-  std::optional<int64_t> m = p.rows.extent.asConstant();
+  std::optional<int64_t> m = countRows();
   bool maySkinny = !m || *m <= kFewRows, mayTile = !m || *m > kFewRows;
   Decision plain = needsNoCopy(p);
   copiesRows = !plain;
   bool copiesFew = copiesRows, isDot = canDot(p, copiesFew);
   SmallVector<CaseBuilder::Word> wordsOfFew = commonWords();
-  std::optional<Choice> ofWindows = chooseWindows();
+  std::optional<Choice> ofWindows;
+  if (!isGrouped)
+    ofWindows = chooseWindows();
   std::optional<Windows> windows = std::exchange(p.windows, std::nullopt);
   if (mayTile) {
     chooseMultiply(p, machine);
@@ -362,7 +396,7 @@ SmallVector<LoopCaseAttr> Proposal::make() {
   if (!p.rows.group.empty())
     c.grid.push_back(c.axis(p.rows.group, cut.rows));
 
-  why.push_back({"m", p.rows.extent.str()});
+  why.push_back({isGrouped ? "m in groups" : "m", p.rows.extent.str()});
   why.push_back({"n", p.columns.extent.str()});
   why.push_back({"k", p.kExtent.str()});
   if (maySkinny)
@@ -465,7 +499,8 @@ static LoopWork count(KernelOp kernel,
   work.units = sizes.countUnits(loopCase, p.extents);
   ProductTile tile = getTile(form);
   ArrayRef<LoopAxisAttr> grid = loopCase.getGrid();
-  tile.sharesColumns = tile.rows && !grid.empty() && !p.rows.group.empty() &&
+  tile.sharesColumns = tile.rows && !p.hasGroups() && !grid.empty() &&
+                       !p.rows.group.empty() &&
                        grid.back().getDims() == ArrayRef(p.rows.group);
   addProduct(work, p, sizes, cut.rows ? cut.rows : sizes.valueOf(p.rows.extent),
              cut.columns ? cut.columns : sizes.valueOf(p.columns.extent), tile,
@@ -493,8 +528,9 @@ static LogicalResult verify(KernelOp kernel,
   if (form.getOp() != getPosition(op))
     return emitError() << "gives op" << form.getOp() << " the form " << name
                        << ", only a product has one here";
-  static const StringRef aheads[] = {"results"};
+  static const StringRef aheads[] = {"results"}, groups[] = {"rows"};
   SmallVector<NumberRule> rules = getProductRules(name);
+  rules.push_back({"groups", 0, 0, groups});
   if (name == "tile")
     rules.push_back({"ahead", 0, 0, aheads});
   if (failed(verifyNumbers(form, rules, emitError)))
@@ -523,6 +559,11 @@ static LogicalResult verify(KernelOp kernel,
     if (axis.getLanes() > 1)
       return emitError() << "states lanes of an axis, not of the product";
   }
+  if (p.hasGroups() && (rowBlock == 1 || form.getWord("pack") == "windows" ||
+                        form.getWord("pack") == "runs"))
+    return emitError() << "takes groups of rows, of which a unit has more than "
+                          "one row, and columns that are neither windows nor "
+                          "runs";
   if (form.getWord("pack") == "windows")
     if (Decision found = p.findWindows(); !found)
       return emitError() << "reads windows of an image, but " << found.str();

@@ -239,7 +239,7 @@ Decision FusionPlan::joinProduct(Group &group, ProductOpInterface op) {
     return taken;
   group.product = op;
   // Each operand is packed about twice, but for what meets a single row or
-  // column where there is no scratch; overlapping windows are read more often.
+  // column; overlapping windows are read more often.
   SmallVector<Expr> extents = hlir::getExtents(value);
   extents.push_back(op.getReducedExtent());
   auto meetsOne = [&](MapAttr map) {
@@ -249,7 +249,7 @@ Decision FusionPlan::joinProduct(Group &group, ProductOpInterface op) {
   };
   for (auto [operand, map] : {std::pair(op.getLhs(), op.getLhsMap()),
                               std::pair(op.getRhs(), op.getRhsMap())}) {
-    double reads = chipBytes == 0 && meetsOne(map) ? 1 : 2;
+    double reads = meetsOne(map) ? 1 : 2;
     for (auto [i, extent] : llvm::enumerate(extents))
       if (map.usesDim(i))
         reads *= nominalValue(extent, symbols);

@@ -510,34 +510,105 @@ static Status attention(OpCall &o) {
 // Grouped products
 //===----------------------------------------------------------------------===//
 
-/// Rows of `input`, sorted by group, times the matrix of their group: offs[g]
-/// is one past the last row of group g. A row past the last offset belongs to
-/// no group; PyTorch leaves it undefined, here it takes the last.
-static Status groupedMM(OpCall &o) {
+/// How many groups end at or before each of `count` indices: offs[g] is one
+/// past the last index of group g.
+static Value groupsBefore(OpCall &o, Value offs, const Expr &count) {
   Composer &c = o.c;
-  Value x = o.tensor("input"), w = o.tensor("weight"), offs = o.tensor("offs");
-  if (o.rank(x) != 2 || o.rank(w) != 3 || o.rank(offs) != 1 ||
-      o.element(x) != o.element(w))
-    return o.fail("takes rows, a matrix for each group, and offsets");
+  SmallVector<Expr> space = {count, o.extents(offs)[0]};
+  Value at = c.iota(space, Expr::dim(0));
+  Value end = c.view(c.cast(offs, o.i64()), space, {Expr::dim(1)});
+  Value past = c.cast(c.lessEqual(end, at), o.i64());
+  return c.reduceSum(past, {1}, false);
+}
+
+/// Rows x[s, k], sorted by group, times the matrix w[g, k, n] of their group.
+/// A row past the last offset belongs to no group; PyTorch leaves it undefined,
+/// here it takes the last.
+static Result<Value> multiplyGroups(OpCall &o, Value x, Value w, Value offs) {
+  Composer &c = o.c;
   SmallVector<Expr> ex = o.extents(x), ew = o.extents(w);
   Expr rows = ex[0], groups = ew[0];
   if (!o.agree(ex[1], ew[1]) || !o.agree(o.extents(offs)[0], groups) ||
       !o.atMost(Expr(1), groups, {rows}))
     return o.fail("the extents do not fit each other");
-  // group(row) = how many groups end at or before it
-  SmallVector<Expr> space = {rows, groups};
-  Value row = c.iota(space, Expr::dim(0));
-  Value end = c.view(c.cast(offs, o.i64()), space, {Expr::dim(1)});
-  Value past = c.cast(c.lessEqual(end, row), o.i64());
-  Value group = c.reduceSum(past, {1}, false);
   Value last = o.broadcastTo(extentValue(o, groups - Expr(1), o.i64()), {rows});
-  group = c.minimum(group, last);
+  Value group = c.minimum(groupsBefore(o, offs, rows), last);
   // One gathered matrix per row.
   Value chosen = c.gather(w, group);
   Type wide = o.opmath(o.element(x));
   Value product =
       c.matmul(c.unsqueeze(c.cast(x, wide), 1), c.cast(chosen, wide));
-  return o.ret(c.cast(c.squeeze(product, 1), o.element(x)));
+  return c.cast(c.squeeze(product, 1), o.element(x));
+}
+
+/// x[m, k] y[k, n], of which each group has some of k.
+static Result<Value> multiplyInGroups(OpCall &o, Value x, Value y, Value offs) {
+  Composer &c = o.c;
+  SmallVector<Expr> ex = o.extents(x), ey = o.extents(y);
+  if (!o.agree(ex[1], ey[0]))
+    return o.fail("the extents do not fit each other");
+  Expr groups = o.extents(offs)[0], m = ex[0], k = ex[1], n = ey[1];
+  Value group = groupsBefore(o, offs, k);
+  Type wide = o.opmath(o.element(x));
+  // What other groups have counts as 0 on both sides: 0 times an infinity is
+  // no number.
+  auto keepOwn = [&](Value v, ArrayRef<Expr> shape, unsigned kDim,
+                     ArrayRef<Expr> map) {
+    Value own = c.equal(c.view(group, shape, {Expr::dim(kDim)}),
+                        c.iota(shape, Expr::dim(0)));
+    Value all = c.view(c.cast(v, wide), shape, map);
+    return c.select(own, all, c.splat(all, 0));
+  };
+  Value left = keepOwn(x, {groups, m, k}, 2, {Expr::dim(1), Expr::dim(2)});
+  Value right = keepOwn(y, {groups, k, n}, 1, {Expr::dim(1), Expr::dim(2)});
+  return c.cast(c.matmul(left, right), o.element(x));
+}
+
+/// transformers' own: 2-d rows, a matrix for each group.
+static Status groupedMMFallback(OpCall &o) {
+  Value x = o.tensor("input"), w = o.tensor("weight"), offs = o.tensor("offs");
+  if (o.rank(x) != 2 || o.rank(w) != 3 || o.rank(offs) != 1 ||
+      o.element(x) != o.element(w))
+    return o.fail("takes rows, a matrix for each group, and offsets");
+  LUMINAL_TRY(result, multiplyGroups(o, x, w, offs));
+  return o.ret(result);
+}
+
+/// Groups of rows, of columns, or of k, as the operands' ranks say; without
+/// offsets a product for each group.
+static Status groupedMM(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("self"), y = o.tensor("mat2");
+  auto offs = o.tensorOrNone("offs");
+  Type type = o.element(x);
+  auto rank = [&](Value v, unsigned n) { return o.rank(v) == n; };
+  if (!(rank(x, 2) || rank(x, 3)) || !(rank(y, 2) || rank(y, 3)) ||
+      o.element(y) != type || (offs && o.rank(*offs) != 1))
+    return o.fail("takes matrices, or a matrix for each group, of one dtype, "
+                  "and offsets");
+  if (o.has("bias"))
+    return o.fail("a bias is not supported, as in PyTorch");
+  if (std::optional<Type> out = o.dtypeOrNone("out_dtype"); out && *out != type)
+    return o.fail("a result of another dtype is not supported, as in PyTorch");
+  if (rank(x, 3) && rank(y, 3)) {
+    if (offs)
+      return o.fail("has a matrix for each group on both sides, and offsets");
+    return productOf(o, x, y);
+  }
+  if (!offs)
+    return o.fail("has groups, but no offsets");
+  if (rank(y, 3)) {
+    LUMINAL_TRY(result, multiplyGroups(o, x, y, *offs));
+    return o.ret(result);
+  }
+  if (rank(x, 2)) {
+    LUMINAL_TRY(result, multiplyInGroups(o, x, y, *offs));
+    return o.ret(result);
+  }
+  // Columns are the rows of the transposed product.
+  LUMINAL_TRY(result, multiplyGroups(o, c.permute(y, {1, 0}),
+                                     c.permute(x, {0, 2, 1}), *offs));
+  return o.ret(c.permute(result, {1, 0}));
 }
 
 llvm::ArrayRef<OpRow> pt2::getProductOps() {
@@ -588,6 +659,9 @@ llvm::ArrayRef<OpRow> pt2::getProductOps() {
        attention},
       {"transformers::grouped_mm_fallback(Tensor input, Tensor weight, "
        "Tensor offs)",
+       groupedMMFallback},
+      {"_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, "
+       "Tensor? bias=None, ScalarType? out_dtype=None)",
        groupedMM},
   };
   return rows;

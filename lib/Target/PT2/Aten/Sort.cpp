@@ -9,6 +9,7 @@
 
 #include "Helpers.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -175,29 +176,37 @@ static Status medianDim(OpCall &o) {
 }
 
 /// Counts of elements in `bins` equal intervals of [min, max], the last one
-/// closed; elements outside are not counted.
+/// closed; elements outside are not counted. Integers, which PyTorch takes on a
+/// GPU only, are counted by integer arithmetic.
 static Status histc(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");
+  Type type = o.element(x);
   int64_t bins = o.integer("bins");
   double low = o.real("min"), high = o.real("max");
+  if (!o.isFloat(x))
+    low = std::trunc(low), high = std::trunc(high);
   if (bins <= 0 || !(low < high))
     return o.fail("needs at least one bin and min below max");
-  if (!o.isFloat(x))
-    return o.fail("is defined for floats only");
-  Type type = o.element(x);
+  if (type.isInteger(1))
+    return o.fail("is not defined for truth values");
   SmallVector<Expr> from = o.extents(x);
   Expr n = o.numElements(from);
-  Type f64 = c.getBuilder().getF64Type();
-  Value v = c.cast(c.reshape(x, {n}), f64);
+  Type wide = o.isFloat(x) ? Type(c.getBuilder().getF64Type()) : o.i64();
+  Value v = c.cast(c.reshape(x, {n}), wide);
+  auto number = [&](double n) {
+    return o.isFloat(x) ? c.splat(v, n)
+                        : c.splatInt(v, static_cast<int64_t>(n));
+  };
   // bin = floor((x - min) * bins / (max - min))
-  Value scaled =
-      c.mul(c.sub(v, c.splat(v, low)), c.splat(v, static_cast<double>(bins)));
-  Value position = c.floor(c.div(scaled, c.splat(v, high - low)));
-  position = c.minimum(position, c.splat(v, static_cast<double>(bins - 1)));
-  Value inside = c.logicalAnd(c.lessEqual(c.splat(v, low), v),
-                              c.lessEqual(v, c.splat(v, high)));
-  Value bin = c.cast(c.select(inside, position, c.splat(v, 0)), o.i64());
+  Value scaled = c.mul(c.sub(v, number(low)), number(double(bins)));
+  Value length = number(high - low);
+  Value position = o.isFloat(x) ? c.floor(c.div(scaled, length))
+                                : c.floorDiv(scaled, length);
+  position = c.minimum(position, number(double(bins - 1)));
+  Value inside =
+      c.logicalAnd(c.lessEqual(number(low), v), c.lessEqual(v, number(high)));
+  Value bin = c.cast(c.select(inside, position, number(0)), o.i64());
   Value counts =
       c.scatter(Combine::Add, c.full({Expr(bins)}, c.scalarInt(o.i64(), 0)),
                 bin, c.cast(inside, o.i64()));

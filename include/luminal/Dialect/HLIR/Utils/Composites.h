@@ -45,7 +45,7 @@ public:
   Status checkShapes();
 
   // Constants. `like` gives the shape; the element type is `like`'s unless
-  // given.
+  // given. Of an integer type, the whole part of a double.
   mlir::Value scalar(mlir::Type elementType, double value);
   mlir::Value scalarInt(mlir::Type elementType, int64_t value);
   mlir::Value splat(mlir::Value like, double value,

@@ -6,6 +6,10 @@
 // of them is a matrix product over m, n and k. One side is read as vectors
 // ("columns"), the other element by element ("rows").
 //
+// Where the columns of a batch index are looked up, as the weights of an expert
+// are by each of its rows, consecutive batch indices with the same lookups are
+// a *group*: rows of one matrix product.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef LUMINAL_DIALECT_LLIR_ANALYSIS_PRODUCTANALYSIS_H
@@ -51,10 +55,20 @@ public:
   void setSteps(const Expr &begin, const Expr &count, int64_t most);
 
   void swapSides() { std::swap(rows, columns); }
+  /// Makes the batch dims by whose index the columns are looked up the rows, of
+  /// which there are none otherwise (before joinDims); the sides change places
+  /// where the left operand is looked up. Refused where the columns depend on
+  /// them in another way.
+  Decision takeGroups();
+  bool hasGroups() const { return isGrouped; }
+  /// How many groups differ at most.
+  Expr countGroups() const;
   /// Takes sides and groups from a schedule: `columns` is `lhs` where the left
   /// operand is read as vectors. Of the axes over dims that only one side has,
-  /// the last is the rows or columns; all others are batch. `roles` gets one
-  /// entry an axis. Refused where the axes are not dims of the product.
+  /// the last is the rows or columns; all others are batch. With `groups =
+  /// rows` in the product's form the last axis over batch dims is the rows.
+  /// `roles` gets one entry an axis. Refused where the axes are not dims of the
+  /// product.
   enum class Role { Batch, Rows, Columns };
   Decision applyGrid(llir::LoopCaseAttr loopCase, llvm::StringRef columns,
                      llvm::SmallVectorImpl<Role> &roles);
@@ -87,6 +101,8 @@ public:
   }
   /// Bytes of what is multiplied in one step.
   int64_t getStepBytes() const { return hasPairs() ? 4 : bytes; }
+  /// Whether elements of a side are taken at places that others tell.
+  bool isLookedUp(const ProductSide &side) const;
   /// Whether an element of a side is one read of a factor.
   Decision isPlain(const ProductSide &side) const;
   /// Whether `lanes` elements of a side, from a multiple of it on along k or
@@ -129,6 +145,24 @@ public:
   Index runIndex;
   /// The columns as windows of an image, where they are read so.
   std::optional<Windows> windows;
+
+  /// Elements that tell which columns a row has (after joinDims), at indices
+  /// over `groupDim`.
+  struct Key {
+    mlir::Value value;
+    Index index;
+    /// How many values it may have.
+    Expr extent;
+  };
+  llvm::SmallVector<Key, 1> keys;
+  /// A row of the group, by which its columns are found.
+  unsigned groupDim = 0;
+
+private:
+  Decision findKeys();
+  bool isGrouped = false;
+  /// For each dim of the grouped rows, what it is over `groupDim`.
+  llvm::SmallVector<std::pair<unsigned, Expr>> groupIndex;
 };
 
 } // namespace luminal

@@ -1,0 +1,56 @@
+// Rows that look up their columns: a tile for each group of rows with the same matrix, which is read once for all of them.
+// RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90a library=none from=saturated until=scheduled" -o %t.mlir
+// RUN: FileCheck %s --input-file=%t.mlir
+// RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %t.mlir -o %t.ptx
+// RUN: FileCheck %s --check-prefix=PTX --input-file=%t.ptx
+// RUN: %if ptxas %{ ptxas -arch=sm_90a %t.ptx -o %t.cubin %}
+
+// A warp looks where the group ends; what is looked up is copied as other operands are.
+// CHECK-LABEL: @experts
+// CHECK: loops<grid(d1:128, d0:8) threads(128, 128) op1 = block {{.*}}copy = both, {{.*}}groups = rows, {{.*}}rows = 64, {{.*}}use = wgmma}>
+// PTX-LABEL: .entry experts(
+// PTX: vote.sync.ballot.b32
+// PTX: cp.async.cg.shared.global
+// PTX: wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16
+func.func @experts(%x: tensor<2048x2048xbf16>, %w: tensor<128x1536x2048xbf16>, %ids: tensor<2048xi64>) -> tensor<2048x1536xbf16> {
+  %0 = llir.gather %w, %ids : tensor<128x1536x2048xbf16>, tensor<2048xi64> -> tensor<2048x1536x2048xbf16>
+  %1 = llir.gemm %x, %0 k(2048) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)>
+      : tensor<2048x2048xbf16>, tensor<2048x1536x2048xbf16> -> tensor<2048x1536xbf16>
+  return %1 : tensor<2048x1536xbf16>
+}
+
+// Either operand may be looked up. Rows that are looked up are a kernel of their own, for each block of columns reads them.
+// CHECK-LABEL: @left
+// CHECK: loops<grid({{d[0-9]:[0-9]+}}, d0:8) {{.*}}op1 = block {{.*}}columns = lhs, copy = both, {{.*}}groups = rows
+// PTX-LABEL: .entry left_0(
+func.func @left(%x: tensor<256x1024xf16>, %w: tensor<16x512x1024xf16>, %ids: tensor<2048xi32>, %tokens: tensor<2048xi64>) -> tensor<2048x512xf16> {
+  %0 = llir.gather %w, %ids {checked} : tensor<16x512x1024xf16>, tensor<2048xi32> -> tensor<2048x512x1024xf16>
+  %1 = llir.gather %x, %tokens {checked} : tensor<256x1024xf16>, tensor<2048xi64> -> tensor<2048x1024xf16>
+  %2 = llir.gemm %0, %1 k(1024) <(d0, d1, d2) -> (d0, d1, d2)>, <(d0, d1, d2) -> (d0, d2)>
+      : tensor<2048x512x1024xf16>, tensor<2048x1024xf16> -> tensor<2048x512xf16>
+  return %2 : tensor<2048x512xf16>
+}
+
+// As many matrices as rows: nothing to share.
+// CHECK-LABEL: @few
+// CHECK-NOT: groups = rows
+// CHECK: return
+func.func @few(%x: tensor<16x2048xbf16>, %w: tensor<128x1536x2048xbf16>, %ids: tensor<16xi64>) -> tensor<16x1536xbf16> {
+  %0 = llir.gather %w, %ids : tensor<128x1536x2048xbf16>, tensor<16xi64> -> tensor<16x1536x2048xbf16>
+  %1 = llir.gemm %x, %0 k(2048) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)>
+      : tensor<16x2048xbf16>, tensor<16x1536x2048xbf16> -> tensor<16x1536xbf16>
+  return %1 : tensor<16x1536xbf16>
+}
+
+// What a row multiplies depends on the row itself, not on what it looks up alone.
+// CHECK-LABEL: @own
+// CHECK-NOT: groups = rows
+// CHECK: return
+func.func @own(%x: tensor<2048x256xbf16>, %w: tensor<4x512x256xbf16>, %s: tensor<2048x256xbf16>, %ids: tensor<2048xi64>) -> tensor<2048x512xbf16> {
+  %0 = llir.gather %w, %ids : tensor<4x512x256xbf16>, tensor<2048xi64> -> tensor<2048x512x256xbf16>
+  %1 = llir.view %s <(d0, d1, d2) -> (d0, d2)> : tensor<2048x256xbf16> -> tensor<2048x512x256xbf16>
+  %2 = llir.elementwise mul(%0, %1) : (tensor<2048x512x256xbf16>, tensor<2048x512x256xbf16>) -> tensor<2048x512x256xbf16>
+  %3 = llir.gemm %x, %2 k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)>
+      : tensor<2048x256xbf16>, tensor<2048x512x256xbf16> -> tensor<2048x512xbf16>
+  return %3 : tensor<2048x512xbf16>
+}
