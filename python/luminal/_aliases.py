@@ -93,6 +93,17 @@ def _is_view(node: fx.Node) -> bool:
     return is_view and bool(node.all_input_nodes)
 
 
+def written_argument(node: fx.Node) -> fx.Node | None:
+    """The argument of the graph that a node is, after ops that wrote to it: their result is the same tensor."""
+    while node.op == "call_function" and isinstance(node.target, torch._ops.OpOverload) and node.all_input_nodes:
+        schema = node.target._schema
+        first, result = schema.arguments[0].alias_info, schema.returns[0].alias_info if schema.returns else None
+        if first is None or result is None or not (first.is_write and result.is_write) or not isinstance(node.args[0], fx.Node):
+            return None
+        node = node.args[0]
+    return node if node.op == "placeholder" else None
+
+
 def views_between(base: fx.Node, result: fx.Node) -> Iterator[fx.Node]:
     """The ops that make ``result`` of ``base``, the last one first."""
     while result is not base:

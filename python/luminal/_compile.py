@@ -17,7 +17,7 @@ from torch.export.graph_signature import (ConstantArgument, ExportGraphSignature
                                           OutputSpec, SymIntArgument, TensorArgument)
 from torch.utils import _pytree as pytree
 
-from . import _archive, _cache, _capi, _computed, _devices, _dims, _direct, _errors, _export, _modules, _prepared, _profile, _program, _report, _stored, _strides, _trace, _training, _versions
+from . import _aliases, _archive, _cache, _capi, _computed, _devices, _dims, _direct, _errors, _export, _modules, _prepared, _profile, _program, _report, _stored, _strides, _trace, _training, _versions
 from ._artifact import describe
 from ._export import Function, Source
 from ._integers import check_integer, integers_of
@@ -89,6 +89,7 @@ class CompiledModel:
         self._guards = list(getattr(exported, "_guards_code", None) or [])
         self._checks = _computed.compile_guards(filter(_computed.is_for_caller, self._guards), [
             spec.arg.name for spec in self._specs.input_specs if spec.kind == InputKind.USER_INPUT])
+        self._returned = self._find_returned()
         self._names = _computed.name_sizes(exported.graph)
         self._symbols = _computed.find_symbols(exported.graph)
         # PyTorch does not see that these change.
@@ -107,8 +108,8 @@ class CompiledModel:
         self._in_place = _strides.Strided(layouts, self._sources) if layouts else None
         self._watch = _prepared.watch(self._sources, options.freeze)
         values = {node.name: node.meta.get("val") for node in self._exported.graph.nodes}
-        results = [values[s.arg.name] for s in self._specs.output_specs
-                   if s.kind == OutputKind.USER_OUTPUT and isinstance(s.arg, (TensorArgument, SymIntArgument))]
+        results = [values[s.arg.name] for i, s in enumerate(self._specs.output_specs) if i not in self._returned
+                   and s.kind == OutputKind.USER_OUTPUT and isinstance(s.arg, (TensorArgument, SymIntArgument))]
         self._results = [Result(DTYPES[t.dtype], _devices.locate(value.device) if isinstance(value, torch.Tensor)
                                 else _devices.HOST) for t, value in zip(self.artifact.outputs, results)]
         self._call_guarded = _training.guard(self._run)
@@ -147,6 +148,18 @@ class CompiledModel:
         is_guarded = bool(getattr(self._exported, "_guards_code", None))
         return {name: layout for name, layout in found.items()
                 if layout is not None and not (is_guarded and -1 in layout.shape)}
+
+    def _find_returned(self) -> dict[int, str]:
+        """Results that are arguments of the call, which it wrote to: the program does not compute them."""
+        users = {s.arg.name for s in self._specs.input_specs if s.kind == InputKind.USER_INPUT}
+        nodes = {node.name: node for node in self._exported.graph.nodes}
+        found = {}
+        for i, spec in enumerate(self._specs.output_specs):
+            node = nodes.get(spec.arg.name) if spec.kind == OutputKind.USER_OUTPUT and isinstance(spec.arg, TensorArgument) else None
+            argument = _aliases.written_argument(node) if node is not None and node.op == "call_function" else None
+            if argument is not None and argument.name in users:
+                found[i] = argument.name
+        return found if len(found) < len(self._specs.output_specs) else {}
 
     def _find_modules(self) -> dict[str, str]:
         """The module that each node of the program is of; of a function's own nodes, the function."""
@@ -199,6 +212,10 @@ class CompiledModel:
         names = {path: name for name, path in self._stored.items()}
         outputs = [OutputSpec(s.kind, s.arg, names.get(s.target, s.target) if s.kind == OutputKind.BUFFER_MUTATION
                               else s.target) for s in self._specs.output_specs]
+        if not is_saved and self._returned:
+            kept = [i for i in range(len(outputs)) if i not in self._returned]
+            outputs, results = [outputs[i] for i in kept], graph.output_node().args[0]
+            graph.output_node().args = (tuple(results[i] for i in kept),)  # type: ignore[index]
         return _archive.write_archive(fx.GraphModule(self._exported.graph_module, graph),
                                       ExportGraphSignature(inputs, outputs), tensors, ranges,
                                       [g for g in self._guards if is_saved or not _computed.is_for_caller(g)], self._names,
@@ -261,7 +278,8 @@ class CompiledModel:
         """The call without a look at each tensor; None where it takes or gives more than tensors in row-major order, and
         where Python has to read their addresses."""
         users = [spec.arg.name for spec in self._specs.input_specs if spec.kind == InputKind.USER_INPUT]
-        outputs = [spec for spec in self._specs.output_specs if spec.kind == OutputKind.USER_OUTPUT]
+        outputs = [spec for i, spec in enumerate(self._specs.output_specs)
+                   if spec.kind == OutputKind.USER_OUTPUT and i not in self._returned]
         if (integers_of(self.artifact) or self._checks or self._names or self._in_place is not None
                 or not all(isinstance(spec.arg, TensorArgument) for spec in [*outputs, *self._specs.input_specs])):
             return None
@@ -276,7 +294,11 @@ class CompiledModel:
         runner.watch = self._watch  # one count of changes for all calls
         if runner.reader is None or not runner.is_direct or any(result.device != self._place.at for result in self._results):
             return None
-        return _direct.make(runner.direct(), self._calls.in_spec, self._calls.out_spec, stored, self._place.at)
+        computed = iter(range(len(outputs)))
+        order = [len(outputs) + users.index(self._returned[i]) if i in self._returned else next(computed)
+                 for i, spec in enumerate(self._specs.output_specs) if spec.kind == OutputKind.USER_OUTPUT]
+        return _direct.make(runner.direct(), self._calls.in_spec, self._calls.out_spec, stored, self._place.at,
+                            order if self._returned else [])
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._direct is not None and (done := self._direct(args, kwargs)) is not None:
@@ -296,10 +318,12 @@ class CompiledModel:
         integers = tuple(check_integer(inputs[name], name) for name in integers_of(self.artifact))
         results = iter(self._call_guarded(integers, *tensors))
         outputs: list[Any] = []
-        for spec in self._specs.output_specs:
+        for i, spec in enumerate(self._specs.output_specs):
             if spec.kind != OutputKind.USER_OUTPUT:
                 continue
-            if isinstance(spec.arg, TensorArgument):
+            if i in self._returned:
+                outputs.append(inputs[self._returned[i]])
+            elif isinstance(spec.arg, TensorArgument):
                 outputs.append(next(results))
             elif isinstance(spec.arg, SymIntArgument):
                 outputs.append(int(next(results)))

@@ -19,9 +19,11 @@ _is_grad_enabled, _is_neg = torch.is_grad_enabled, torch.Tensor.is_neg
 
 
 def make(run: Callable[[list[Any]], Sequence[Any]], in_spec: pytree.TreeSpec, out_spec: pytree.TreeSpec,
-         stored: _stored.Stored, device: torch.device) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any] | None]:
+         stored: _stored.Stored, device: torch.device,
+         order: Sequence[int] = ()) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any] | None]:
     """Calls ``run`` with the arguments' leaves; it takes the ``stored`` tensors, sees whether all are tensors of PyTorch's own
-    classes, and counts writes to them.
+    classes, and counts writes to them. ``order``: of the results among those of ``run`` and, behind them, the leaves; where it
+    is empty they are those of ``run``.
 
     The result is in a tuple; None says that a call is for the caller to do: its arguments have another structure, a tensor
     is not on ``device``, a leaf is of a class of its own or negated when it is read, or results have to refuse gradients.
@@ -51,6 +53,9 @@ def make(run: Callable[[list[Any]], Sequence[Any]], in_spec: pytree.TreeSpec, ou
                     devices is not None and {*map(_device_of, tensors)} != devices):
                 return None
         results = run(list(leaves))
+        if order:
+            known = [*results, *leaves]
+            results = [known[i] for i in order]
         if is_single:
             return (results[0],)
         return (tuple(results) if is_tuple else pytree.tree_unflatten(results, out_spec),)

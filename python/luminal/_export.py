@@ -17,7 +17,7 @@ from torch.export import ExportedProgram, _trace
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils import _pytree as pytree
 
-from . import _errors, _places
+from . import _caches, _errors, _places
 
 log = logging.getLogger("luminal")
 
@@ -60,6 +60,7 @@ def export(model: Source, args: tuple[Any, ...], kwargs: Mapping[str, Any] | Non
     if isinstance(model, (str, os.PathLike)):
         return load(os.fspath(model)), None
     _check_model(model)
+    _caches.register()
     if not isinstance(args, tuple):
         raise _errors.ArgumentError(f"args is a {type(args).__name__}: expected a tuple of sample inputs")
     if not isinstance(kwargs or {}, Mapping):
