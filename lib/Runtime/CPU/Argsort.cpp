@@ -157,8 +157,19 @@ int64_t getCandidates(int64_t count) {
   return count <= kFewFirst ? count : count + std::max(count, kLeast);
 }
 
+/// Whether elements in the midst of a row are looked for by their leading bits:
+/// those before them would be many candidates.
+bool picks(const ArgsortShape &shape) {
+  constexpr int64_t kMany = 512;
+  return shape.length > kFewElements && shape.begin > 0 &&
+         (shape.begin >= kMany ||
+          getCandidates(shape.getEnd()) >= shape.length);
+}
+
+/// Whether the first ones of a row are found among candidates.
 bool selects(const ArgsortShape &shape, int64_t length) {
-  return shape.count > 0 && getCandidates(shape.getEnd()) < length;
+  return shape.count > 0 && !picks(shape) &&
+         getCandidates(shape.getEnd()) < length;
 }
 
 /// Elements of a part of a row of `length` elements at a time.
@@ -229,21 +240,38 @@ template <typename Keys, typename Element = typename Keys::Element>
 Element *pick(const Keys &keys, const ArgsortShape &shape,
               const typename Keys::Stored *row, Element *elements,
               Element *other) {
-  // Behind the leading bits that all keys have in common.
   constexpr int kBits = 11;
   using Key = typename Element::Key;
-  const Key one = keys(row[0]);
-  Key varying = 0;
-  for (int64_t i = 0; i < shape.length; ++i)
-    varying |= keys(row[i]) ^ one;
-  const int shift =
-      std::max(0, static_cast<int>(std::bit_width(varying)) - kBits);
+  constexpr int kKeyBits = 8 * sizeof(typename Keys::Stored);
+  int shift = kKeyBits - kBits;
   auto getBucket = [&](Key key) {
     return static_cast<unsigned>(key >> shift) & ((1u << kBits) - 1);
   };
-  std::array<uint32_t, 1 << kBits> counts = {};
-  for (int64_t i = 0; i < shape.length; ++i)
-    ++counts[getBucket(keys(row[i]))];
+  // In turns: what was just counted is not at hand before its store is done.
+  std::array<uint32_t, 1 << kBits> counts, others;
+  auto count = [&] {
+    counts = {};
+    others = {};
+    int64_t i = 0;
+    for (; i + 2 <= shape.length; i += 2) {
+      ++counts[getBucket(keys(row[i]))];
+      ++others[getBucket(keys(row[i + 1]))];
+    }
+    if (i < shape.length)
+      ++counts[getBucket(keys(row[i]))];
+    for (unsigned b = 0; b < counts.size(); ++b)
+      counts[b] += others[b];
+  };
+  count();
+  // Behind the leading bits that all keys have in common, where these are many.
+  if (counts[getBucket(keys(row[0]))] == shape.length) {
+    const Key one = keys(row[0]);
+    Key varying = 0;
+    for (int64_t i = 0; i < shape.length; ++i)
+      varying |= keys(row[i]) ^ one;
+    shift = std::max(0, static_cast<int>(std::bit_width(varying)) - kBits);
+    count();
+  }
   // The first and the last bucket of those that are wanted.
   int64_t before = 0;
   unsigned low = 0;
@@ -373,8 +401,7 @@ void runtime::argsort(const ArgsortShape &shape, const void *data,
       const auto *row = rows + r * shape.length;
       Element *first = buffers.get(0, 0), *second = buffers.get(0, 1);
       const Element *sorted =
-          shape.begin > 0 && shape.length > kFewElements &&
-                  !selects(shape, shape.length)
+          picks(shape)
               ? pick(keys, shape, row, first, second)
               : sortPart(keys, shape, row, 0, shape.length, first, second) +
                     shape.begin;

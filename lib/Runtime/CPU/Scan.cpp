@@ -100,6 +100,12 @@ static void read(DType type, const void *from, int64_t count, T *to) {
   }
 }
 
+static void prefetch(const uint8_t *from, int64_t bytes) {
+  constexpr int64_t kLine = 64;
+  for (int64_t at = 0; at < bytes; at += kLine)
+    __builtin_prefetch(from + at);
+}
+
 template <typename T>
 static void write(DType type, const T *from, int64_t count, void *to) {
   auto as = [&](auto *elements, auto fn) {
@@ -158,6 +164,8 @@ struct Accumulate {
   static constexpr bool kTakesTurns = std::is_floating_point_v<T>;
   /// Products of floats overflow where they do from the left.
   static constexpr bool kHasParts = !isProduct || std::is_integral_v<T>;
+  /// One lane alone waits for each step longer than it takes to convert.
+  static constexpr bool kIsThrough = std::is_floating_point_v<T>;
   explicit Accumulate(const ScanShape &) {}
 
   State identity = isProduct ? T(1) : T(0);
@@ -193,7 +201,8 @@ struct Extremum {
   };
   using In = T;
   using Out = std::conditional_t<hasPlaces, int64_t, T>;
-  static constexpr bool kIsExact = true, kTakesTurns = false, kHasParts = true;
+  static constexpr bool kIsExact = true, kTakesTurns = false, kHasParts = true,
+                        kIsThrough = false;
 
   explicit Extremum(const ScanShape &shape) {
     using Limits = std::numeric_limits<T>;
@@ -307,7 +316,8 @@ struct LogSumExp {
   };
   using In = double;
   using Out = double;
-  static constexpr bool kIsExact = false, kTakesTurns = true, kHasParts = true;
+  static constexpr bool kIsExact = false, kTakesTurns = true, kHasParts = true,
+                        kIsThrough = false;
   explicit LogSumExp(const ScanShape &) {}
 
   State identity = {-std::numeric_limits<double>::infinity(), 0};
@@ -397,6 +407,12 @@ private:
   template <bool isReverse, bool isExclusive>
   void stepAlong(State &state, const In *x, Out *y, int64_t count,
                  int64_t place);
+  /// A lane from memory to memory, where nothing is skipped: its elements are
+  /// converted while a step waits for the one before. Whether it has types of
+  /// which that is known.
+  bool stepThrough(State &state, const Stretch &lane);
+  template <typename T>
+  void stepThrough(State &state, const T *x, T *y, int64_t count);
   /// Whether elements in memory are those of the states.
   template <typename T>
   static bool isStored(DType type) {
@@ -469,6 +485,44 @@ void Scanner<Op>::stepAlong(State &state, const In *x, Out *y, int64_t count,
 }
 
 template <typename Op>
+template <typename T>
+void Scanner<Op>::stepThrough(State &state, const T *x, T *y, int64_t count) {
+  State s = state;
+  const int64_t step = next();
+  int64_t i = first(count);
+  if (shape.exclusive)
+    for (int64_t n = 0; n < count; ++n, i += step) {
+      const auto element = static_cast<In>(x[i]);
+      y[i] = static_cast<T>(op.value(s));
+      op.step(s, element, i);
+    }
+  else
+    for (int64_t n = 0; n < count; ++n, i += step) {
+      op.step(s, static_cast<In>(x[i]), i);
+      y[i] = static_cast<T>(op.value(s));
+    }
+  state = s;
+}
+
+template <typename Op>
+bool Scanner<Op>::stepThrough(State &state, const Stretch &lane) {
+  if constexpr (Op::kIsThrough) {
+    auto run = [&]<typename T>(std::type_identity<T>) {
+      stepThrough(state, reinterpret_cast<const T *>(data) + lane.first,
+                  reinterpret_cast<T *>(result) + lane.first, lane.length);
+      return true;
+    };
+    if (!result || shape.type != shape.resultType)
+      return false;
+    if (shape.type == DType::F32)
+      return run(std::type_identity<float>());
+    if (shape.type == DType::F64)
+      return run(std::type_identity<double>());
+  }
+  return false;
+}
+
+template <typename Op>
 void Scanner<Op>::scanRows(int64_t begin, int64_t end, State *states) {
   const int64_t lanes = end - begin;
   Stretch all[kLanes];
@@ -477,6 +531,8 @@ void Scanner<Op>::scanRows(int64_t begin, int64_t end, State *states) {
     all[k] = getStretch(shape, (begin + k) / parts, (begin + k) % parts, parts);
     longest = std::max(longest, all[k].length);
   }
+  if (lanes == 1 && stepThrough(states[0], all[0]))
+    return;
   const bool isRead = !isStored<In>(shape.type),
              isWritten = !isStored<Out>(shape.resultType);
   // What is not converted needs no tile, where lanes do not take turns.
@@ -494,6 +550,12 @@ void Scanner<Op>::scanRows(int64_t begin, int64_t end, State *states) {
       const uint8_t *from = data + (all[k].first + froms[k]) * size;
       x[k] = reinterpret_cast<const In *>(from);
       if (isRead || Op::kTakesTurns) {
+        // A tile is too short for the processor to see what comes next: the
+        // lane's next tile, or the first one of the unit's next lanes.
+        const bool isLast = done + tile >= all[k].length;
+        prefetch(isLast ? data + (all[k].first + lanes * all[k].length) * size
+                        : from + next() * tile * size,
+                 std::min(tile, all[k].length) * size);
         read(shape.type, from, counts[k], in[k]);
         x[k] = in[k];
       }

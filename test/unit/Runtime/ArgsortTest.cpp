@@ -107,6 +107,7 @@ void check(DType type) {
                    {0, shape[1] / 2},
                    {0, 2},
                    {shape[1] / 2, 1},
+                   {shape[1] / 9, 3},
                    {shape[1] / 3, shape[1] / 3}}) {
             begin = std::min(begin, std::max<int64_t>(shape[1] - 1, 0));
             count = std::min(count, shape[1]);
