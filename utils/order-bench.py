@@ -118,14 +118,15 @@ def outputs_of(value):
 
 
 def same(got, want):
-    """Sums of many numbers may be off in the last bits."""
+    """Sums of many numbers may be off in the last bits, and PyTorch's f32 sums of 4,096 in more of them."""
     for a, b in zip(outputs_of(got), outputs_of(want)):
-        tolerance = {"rtol": 1e-4, "atol": 1e-4} if b.is_floating_point() else {}
+        tolerance = {"rtol": 1e-4, "atol": 1e-3} if b.is_floating_point() else {}
         torch.testing.assert_close(a, b, equal_nan=True, **tolerance)
 
 
 def has_same_bits(a, b):
-    return all(torch.equal(x.view(torch.uint8), y.view(torch.uint8)) for x, y in zip(outputs_of(a), outputs_of(b)))
+    bits = [[t.reshape(-1).view(torch.uint8) for t in outputs_of(value)] for value in (a, b)]
+    return all(torch.equal(x, y) for x, y in zip(*bits))
 
 
 def time_cpu(function, args, peers, rounds, other):
