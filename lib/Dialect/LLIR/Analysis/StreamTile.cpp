@@ -130,15 +130,19 @@ int64_t StreamTile::countRegisters(ArrayRef<Anchor> anchors) const {
   return registers;
 }
 
-int64_t StreamTile::countLargestSums(ArrayRef<Anchor> anchors) const {
-  int64_t most = 0;
+int64_t StreamTile::countJoinedRegisters(ArrayRef<Anchor> anchors) const {
+  int64_t registers = 0;
   for (const Anchor &anchor : anchors)
     if (anchor.role != Role::Reduction) {
       Part part = getPart(anchor);
-      most = std::max<int64_t>(most, rows * part.columns / threads *
-                                         llvm::divideCeil(part.sumBytes, 4));
+      int64_t sums =
+          rows * part.columns / threads * llvm::divideCeil(part.sumBytes, 4);
+      registers += sums;
+      // Terms are of two bytes.
+      if (isAhead && anchor.role == Role::Scores)
+        registers += sums / 2;
     }
-  return most;
+  return registers;
 }
 
 /// What is on its way to shared memory.

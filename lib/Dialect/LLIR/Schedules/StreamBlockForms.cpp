@@ -455,7 +455,7 @@ static LogicalResult verify(KernelOp kernel,
     if (tile.useWarpGroups &&
         failed(verifyResidents(
             loopCase.getForm(getPosition(anchor.op)).getNumber("blocks", 1),
-            tile.threads, tile.countLargestSums(t.getAnchors()), machine,
+            tile.threads, tile.countJoinedRegisters(t.getAnchors()), machine,
             emitError)))
       return failure();
   if (std::optional<int64_t> n = t.extent.asConstant()) {

@@ -94,8 +94,11 @@ struct StreamTile {
     return copied.contains(anchor.op) ? stages : 1;
   }
 
-  /// Registers of a thread for the sums of the largest product.
-  int64_t countLargestSums(llvm::ArrayRef<StreamedSpace::Anchor> anchors) const;
+  /// Registers of a thread that products which four warps multiply together
+  /// hold at a time: sums of all of them, and with `isAhead` the terms of a
+  /// chunk beside its scores.
+  int64_t
+  countJoinedRegisters(llvm::ArrayRef<StreamedSpace::Anchor> anchors) const;
   /// Blocks that find room on a multiprocessor, about.
   int64_t countResidents(llvm::ArrayRef<StreamedSpace::Anchor> anchors,
                          const MachineModel &machine) const;
