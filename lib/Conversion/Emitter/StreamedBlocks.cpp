@@ -97,6 +97,7 @@ void StreamedBlocks::addAnchors() {
     state.isOfTeam = llvm::any_of(references, [&](const Reference &r) {
       return r.maximum == state.anchor->op;
     });
+  findScaled();
   for (auto &sum : sums) {
     Value v = StreamedSpace::getTerms(sum->p.op);
     if (llvm::any_of(terms,
@@ -219,6 +220,7 @@ void StreamedBlocks::rememberScores(size_t place) {
                emitCast(e.b, product->sums[place], product->p.accumulator,
                         getElementType(result)));
   }
+  rememberUnscaled();
   for (auto [select, elements] : llvm::zip(selects, chosen))
     e.remember(select.op.getResult(), at, elements[place]);
 }
@@ -316,6 +318,7 @@ void StreamedBlocks::emitRows(Value lo) {
       Emitter::MemoScope scope(e);
       Value isInside = setPlace(place, lo);
       rememberScores(place);
+      rememberExponents(number);
       body(place, isInside);
     }
   };
@@ -348,9 +351,10 @@ void StreamedBlocks::emitRows(Value lo) {
       });
       if (state.isOfTeam) {
         e.team = getTeam();
-        now = state.emission.emitMerge(e.b, taken,
-                                       e.mergeTeam(state.emission, now));
+        now = e.mergeTeam(state.emission, now);
         e.team = Emitter::Team();
+        scaleMaximum(state, now);
+        now = state.emission.emitMerge(e.b, taken, now);
         Value maximum = state.emission.emitResults(e.b, now)[0],
               last = state.emission.emitResults(e.b, before)[0];
         for (Reference &r : references) {

@@ -70,6 +70,16 @@ struct Reference : StreamReference {
   llvm::SmallVector<mlir::Value> used, factors;
 };
 
+/// Terms of a maximum that are `factor` times other elements, or -inf, and are
+/// else read by differences from a reference alone.
+struct ScaledTerms {
+  mlir::Operation *maximum;
+  mlir::Value terms, product, unscaled;
+  double factor;
+  llvm::SmallVector<mlir::Value> differences;
+  size_t reference;
+};
+
 /// Elements that products sum, at the places of a chunk's scores.
 struct Terms {
   mlir::Value value;
@@ -129,6 +139,13 @@ private:
                  mlir::Value isInside);
   void emitSum(Product &sum, mlir::Value slot);
   void scaleSums(Product &sum);
+
+  // The factor of terms, in their exponent.
+  void findScaled();
+  void rememberUnscaled();
+  void rememberExponents(unsigned number);
+  void scaleMaximum(const RowState &state,
+                    llvm::SmallVectorImpl<mlir::Value> &values);
 
   // Products beside the terms of another chunk.
   void startFirstCopies(IndexRange walked);
@@ -227,6 +244,7 @@ private:
   llvm::SmallVector<RowState> states;
   llvm::SmallVector<Reference> references;
   llvm::SmallVector<Terms> terms;
+  llvm::SmallVector<ScaledTerms> scaledTerms;
 };
 
 } // namespace luminal::blocks

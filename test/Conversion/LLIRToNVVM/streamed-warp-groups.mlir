@@ -49,7 +49,10 @@ func.func @many(%q: tensor<32x2048x128xbf16>, %k: tensor<32x2048x128xbf16>, %v: 
 // PTX-LABEL: .entry causal(
 // PTX: wgmma.wait_group.sync.aligned 0;
 // PTX: bra
-// PTX: ex2.approx
+// The factor of the scores is that of their maximum, and of each exponent by one fma.
+// PTX: max.NaN.f32
+// PTX: fma.rn.f32 [[EXPONENT:%r[0-9]+]], {{%r[0-9]+}}, 0f3E38AA3B,
+// PTX-NEXT: ex2.approx.ftz.f32 {{%r[0-9]+}}, [[EXPONENT]];
 // PTX: cvt.rn.bf16x2.f32
 // PTX: wgmma.mma_async
 // PTX: bar.red.or.pred

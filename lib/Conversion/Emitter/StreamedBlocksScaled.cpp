@@ -1,0 +1,121 @@
+//===- StreamedBlocksScaled.cpp - The factor of terms, in their exponent --===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Terms are often powers of `c x - r`, where r is the maximum of c x over the
+// row. A maximum of c x is c times that of x, to the bit, where c is positive:
+// so the factor is taken once a row, and each exponent by one fma, which rounds
+// once where a product and a difference do twice. Only where powers are
+// approximate.
+//
+//===----------------------------------------------------------------------===//
+
+#include "StreamedBlocks.h"
+#include "luminal/Conversion/ScalarMath.h"
+#include "luminal/Dialect/LLIR/Utils/Values.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace luminal;
+using namespace luminal::blocks;
+using namespace mlir;
+
+using luminal::llir::Fn;
+
+/// The number that all elements are, also where a view reads one.
+static std::optional<double> getNumber(Value v) {
+  while (auto view = v.getDefiningOp<llir::ViewOp>())
+    v = view.getOperand();
+  return llir::getFloatSplat(v);
+}
+
+/// The positive factor of a product in f32, and the other operand.
+static std::optional<std::pair<double, Value>>
+findFactor(llir::ElementwiseOp op) {
+  if (!op || op.getFn() != Fn::Mul || !getElementType(op.getResult()).isF32())
+    return std::nullopt;
+  for (unsigned i = 0; i < 2; ++i) {
+    std::optional<double> c = getNumber(op.getInputs()[i]);
+    if (c && *c > 0 && std::isfinite(*c))
+      return std::pair(*c, op.getInputs()[1 - i]);
+  }
+  return std::nullopt;
+}
+
+static bool isLowest(Value v) {
+  return getNumber(v) == -std::numeric_limits<double>::infinity();
+}
+
+void StreamedBlocks::findScaled() {
+  for (Reference &r : references) {
+    if (r.base != Fn::Exp2Fast && r.base != Fn::ExpFast)
+      continue;
+    Operation *maximum = r.maximum;
+    Value terms = maximum->getOperand(0);
+    ScaledTerms scaled;
+    scaled.maximum = maximum;
+    // What a mask holds back is -inf, with the factor or without.
+    auto op = terms.getDefiningOp<llir::ElementwiseOp>();
+    auto isOnlyReader = [&] {
+      return op.getResult() == terms || op->hasOneUse();
+    };
+    while (op && op.getFn() == Fn::Select && isLowest(op.getInputs()[2]) &&
+           isOnlyReader())
+      op = op.getInputs()[1].getDefiningOp<llir::ElementwiseOp>();
+    std::optional<std::pair<double, Value>> factor = findFactor(op);
+    if (!factor || !isOnlyReader())
+      continue;
+    scaled.product = op.getResult();
+    std::tie(scaled.factor, scaled.unscaled) = *factor;
+    // All other readers subtract the reference.
+    bool areKnown = llvm::all_of(terms.getUsers(), [&](Operation *user) {
+      if (user == maximum)
+        return true;
+      auto difference = dyn_cast<llir::ElementwiseOp>(user);
+      if (!difference || difference.getFn() != Fn::Sub ||
+          difference.getInputs()[0] != terms)
+        return false;
+      auto view = difference.getInputs()[1].getDefiningOp<llir::ViewOp>();
+      scaled.differences.push_back(difference.getResult());
+      return view && view.getOperand() == r.value;
+    });
+    if (!areKnown)
+      continue;
+    scaled.terms = terms;
+    scaled.reference = &r - references.data();
+    scaledTerms.push_back(std::move(scaled));
+  }
+}
+
+/// From here to the end of the memo scope, what is read of the terms at the
+/// place that is set has no factor.
+void StreamedBlocks::rememberUnscaled() {
+  for (const ScaledTerms &scaled : scaledTerms)
+    e.remember(scaled.product, at, e.emit(scaled.unscaled, at));
+}
+
+/// The exponents there, of the row `number`.
+void StreamedBlocks::rememberExponents(unsigned number) {
+  for (const ScaledTerms &scaled : scaledTerms) {
+    Type type = e.b.getF32Type();
+    Value factor =
+        arith::ConstantOp::create(e.b, FloatAttr::get(type, scaled.factor));
+    const Reference &r = references[scaled.reference];
+    Value used = emitCast(e.b, r.used[number], r.type, type);
+    Value exponent = math::FmaOp::create(e.b, e.emit(scaled.terms, at), factor,
+                                         arith::NegFOp::create(e.b, used));
+    for (Value difference : scaled.differences)
+      e.remember(difference, at, exponent);
+  }
+}
+
+/// The state of a maximum over the terms, with their factor.
+void StreamedBlocks::scaleMaximum(const RowState &state,
+                                  SmallVectorImpl<Value> &values) {
+  for (const ScaledTerms &scaled : scaledTerms)
+    if (scaled.maximum == state.anchor->op)
+      for (Value &v : values)
+        v = emitFn(e.b, Fn::Mul,
+                   {v, arith::ConstantOp::create(
+                           e.b, FloatAttr::get(v.getType(), scaled.factor))},
+                   v.getType());
+}
