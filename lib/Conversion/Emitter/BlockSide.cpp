@@ -136,7 +136,7 @@ void BlockSide::store(ValueRange vectors) const {
 }
 
 /// What is beyond the operand is 0: of it no bytes are read.
-void BlockSide::copy(Value lo, Value begin, Value base, Value isThere) const {
+void BlockSide::copy(Value lo, Value begin, Value base) const {
   ImplicitLocOpBuilder &b = e.b;
   Emitter::Repeated repeated(e, {p.op.getReducedExtent()});
   auto in = [&](Value pointer, NVVM::NVVMMemorySpace space) -> Value {
@@ -161,9 +161,6 @@ void BlockSide::copy(Value lo, Value begin, Value base, Value isThere) const {
     e.setDim(p.kDim, atK);
     Value from = e.getOperandAddress(side.operand, p.getOperandIndex(side));
     Value inside = isInside(i, at, atK);
-    if (isThere)
-      inside =
-          inside ? Value(arith::AndIOp::create(b, inside, isThere)) : isThere;
     Value read = inside ? Value(arith::SelectOp::create(
                               b, inside, number(bytes), number(0)))
                         : Value();

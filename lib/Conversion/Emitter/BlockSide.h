@@ -56,9 +56,8 @@ public:
   void store(mlir::ValueRange vectors) const;
   /// Starts copies of them from where the kernel's operand has them to shared
   /// memory at `base`. They arrive with the group of copies that is committed
-  /// after them. With `isThere` (i1), zeros are written where that is not so.
-  void copy(mlir::Value lo, mlir::Value begin, mlir::Value base,
-            mlir::Value isThere = {}) const;
+  /// after them.
+  void copy(mlir::Value lo, mlir::Value begin, mlir::Value base) const;
 
 private:
   /// Whether (i1) a thread's vector is inside the operand; null: always.

@@ -132,7 +132,7 @@ private:
     mlir::Value lo, slot;
   };
   void startCopies(llvm::ArrayRef<std::unique_ptr<Product>> products,
-                   CopiedChunk chunk, mlir::Value isWalked = {});
+                   CopiedChunk chunk);
   void startCopies(CopiedChunk chunk, IndexRange walked);
   void emitRows(mlir::Value lo);
   void emitTerms(const StreamedSpace::Anchor *by, size_t place,
@@ -149,7 +149,8 @@ private:
 
   // Products beside the terms of another chunk.
   void startFirstCopies(IndexRange walked);
-  void startCopiesAhead(mlir::Value lo, mlir::Value slot, IndexRange walked);
+  void startCopiesAhead(CopiedChunk ofScores, CopiedChunk ofSums,
+                        IndexRange walked);
   void meetAhead();
   void emitWalkAhead(IndexRange walked);
   void emitChunkAhead(mlir::Value lo, mlir::Value slot, IndexRange walked);

@@ -58,18 +58,17 @@ void StreamedBlocks::settleSums() {
   }
 }
 
-/// Starts the copies of those chunks that find room behind the one before that
-/// from `lo` on, in stage `slot`, the last that was multiplied: `stages`
-/// further on for scores, which are a chunk ahead, and one less for sums.
-/// Without a branch, for products go on.
-void StreamedBlocks::startCopiesAhead(Value lo, Value slot, IndexRange walked) {
-  auto start = [&](ArrayRef<std::unique_ptr<Product>> products, int64_t chunks,
-                   Value to) {
-    Value begin = e.add(lo, e.constant(chunks * t.chunk));
-    startCopies(products, {begin, to}, e.less(begin, walked.hi));
+/// Starts the copies of chunks of scores and of sums, if these are walked, as a
+/// group.
+void StreamedBlocks::startCopiesAhead(CopiedChunk ofScores, CopiedChunk ofSums,
+                                      IndexRange walked) {
+  auto start = [&](ArrayRef<std::unique_ptr<Product>> products,
+                   CopiedChunk chunk) {
+    e.ifThen(e.less(chunk.lo, walked.hi),
+             [&] { startCopies(products, chunk); });
   };
-  start(scores, tile.stages, slot);
-  start(sums, int64_t(tile.stages) - 1, getSlotBefore(slot));
+  start(scores, ofScores);
+  start(sums, ofSums);
   NVVM::CpAsyncCommitGroupOp::create(e.b);
 }
 
@@ -77,16 +76,12 @@ void StreamedBlocks::startCopiesAhead(Value lo, Value slot, IndexRange walked) {
 /// chunk of scores: the first group has no chunk of sums.
 void StreamedBlocks::startFirstCopies(IndexRange walked) {
   for (int64_t i = 0; i < tile.stages; ++i) {
-    auto start = [&](ArrayRef<std::unique_ptr<Product>> products, int64_t at) {
-      CopiedChunk chunk{e.add(walked.lo, e.constant(at * t.chunk)),
-                        e.constant(at)};
-      e.ifThen(e.less(chunk.lo, walked.hi),
-               [&] { startCopies(products, chunk); });
+    auto at = [&](int64_t number) -> CopiedChunk {
+      return {e.add(walked.lo, e.constant(number * t.chunk)),
+              e.constant(number)};
     };
-    start(scores, i);
-    if (i)
-      start(sums, i - 1);
-    NVVM::CpAsyncCommitGroupOp::create(e.b);
+    startCopiesAhead(at(i), i ? at(i - 1) : CopiedChunk{walked.hi, at(0).slot},
+                     walked);
   }
 }
 
@@ -102,6 +97,13 @@ void StreamedBlocks::meetAhead() {
 /// computes those of the next one.
 void StreamedBlocks::emitChunkAhead(Value lo, Value slot, IndexRange walked) {
   meetAhead();
+  // Those that find room behind the chunk before, the last that was multiplied:
+  // before products go on, for there are branches.
+  int64_t stages = tile.stages;
+  startCopiesAhead(
+      {e.add(lo, e.constant(stages * t.chunk)), slot},
+      {e.add(lo, e.constant((stages - 1) * t.chunk)), getSlotBefore(slot)},
+      walked);
   Value next = e.add(lo, e.constant(t.chunk));
   e.setDim(t.begin, next);
   for (auto &product : scores)
@@ -109,8 +111,6 @@ void StreamedBlocks::emitChunkAhead(Value lo, Value slot, IndexRange walked) {
                                          product->left->getOperand(),
                                          getRight(*product, getNextSlot(slot)));
   startSums(slot);
-  startCopiesAhead(lo, slot, walked);
-  e.setDim(t.begin, next);
   scores.front()->tile->wait(sums.size());
   for (auto &product : scores)
     product->sums = product->tile->settle(product->sums);

@@ -48,17 +48,16 @@ TileOperand StreamedBlocks::getRight(const Product &product, Value slot) {
   return operand;
 }
 
-/// Starts the copies of right operands of a chunk. With `isWalked` (i1), zeros
-/// are copied where that does not hold.
+/// Starts the copies of right operands of a chunk.
 void StreamedBlocks::startCopies(ArrayRef<std::unique_ptr<Product>> products,
-                                 CopiedChunk chunk, Value isWalked) {
+                                 CopiedChunk chunk) {
   e.setDim(t.begin, chunk.lo);
   for (auto &product : products) {
     if (!product->isCopied())
       continue;
     bool isScores = product->anchor.role == Role::Scores;
     product->right->copy(isScores ? chunk.lo : e.constant(0), e.constant(0),
-                         getBuffer(*product, chunk.slot), isWalked);
+                         getBuffer(*product, chunk.slot));
   }
 }
 
