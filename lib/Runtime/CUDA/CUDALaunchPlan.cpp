@@ -16,8 +16,11 @@ using namespace luminal::runtime::cuda;
 /// A plan keeps so many graphs, for sizes and memory that libraries were called
 /// with.
 static constexpr size_t kMostGraphs = 16;
-/// The tables of a kernel that is launched without a graph.
+/// The tables of one kernel.
 static constexpr size_t kMostTables = 16;
+/// A launch of it is made a graph when it comes again, and takes the place of
+/// another's graph when it came so often: that waits.
+static constexpr unsigned kComesAgain = 2, kComesOften = 32;
 /// So many calls with new tables may be on their way; their memory is allocated
 /// for a few at a time.
 static constexpr size_t kMostUploads = 1024, kUploadsOfBlock = 16;
@@ -99,7 +102,7 @@ Status CUDALaunchPlan::initializeTables() {
   if (!tables.reserve(device, count * tableWords * 8))
     return Error("out of memory for the tables of the kernels");
   for (size_t i = 0; i < count; ++i)
-    contents.push_back({i, {}});
+    contents.emplace_back().number = i;
   useTables(0);
   return {};
 }
@@ -121,6 +124,8 @@ CUDALaunchPlan::~CUDALaunchPlan() {
     driver.streamSynchronize(ownStream);
   for (Graph &graph : graphs)
     drop(graph);
+  for (Table &table : contents)
+    drop(table.graph);
   auto destroy = [&](EventHandle event) {
     if (event)
       driver.eventDestroy(event);
@@ -305,6 +310,7 @@ void CUDALaunchPlan::drop(Graph &graph) {
     driver.graphDestroy(graph.graph);
   graph.exec = nullptr;
   graph.graph = nullptr;
+  graph.key.clear();
 }
 
 Status CUDALaunchPlan::allowShared(uint32_t index) {
@@ -395,18 +401,19 @@ Status CUDALaunchPlan::addNode(uint32_t index, GraphHandle graph,
   Step &step = steps[index];
   if (step.library)
     return addLibraryNode(index, graph, before, node);
-  LUMINAL_CHECK(allowShared(index));
   const auto &launch = std::get<CUDALaunch>(manifest.steps[index].launch);
-  KernelNode kernel{step.function,
-                    getGraphGrid(step, launch),
-                    1,
-                    1,
-                    step.block,
-                    1,
-                    1,
-                    step.shared,
-                    step.parameters,
-                    nullptr};
+  return addKernelNode(index, graph, getGraphGrid(step, launch), before, node);
+}
+
+Status CUDALaunchPlan::addKernelNode(uint32_t index, GraphHandle graph,
+                                     unsigned grid,
+                                     std::span<const NodeHandle> before,
+                                     NodeHandle *node) {
+  Step &step = steps[index];
+  LUMINAL_CHECK(allowShared(index));
+  KernelNode kernel{step.function,   grid,   1, 1,
+                    step.block,      1,      1, step.shared,
+                    step.parameters, nullptr};
   int code = driver.graphAddKernelNode(node, graph, before.data(),
                                        before.size(), &kernel);
   return code == kSuccess
@@ -534,14 +541,51 @@ Status CUDALaunchPlan::start() {
   if (!onlyKernel)
     return driver.check(driver.graphLaunch(graphs.front().exec, stream),
                         "a graph cannot be launched");
-  Step &step = steps[*onlyKernel];
-  if (step.work == 0)
-    return {};
-  const int code =
-      driver.launchKernel(step.function, step.grid, 1, 1, step.block, 1, 1,
-                          step.shared, stream, step.parameters, nullptr);
-  return code == kSuccess ? Status()
-                          : driver.error(describe(*onlyKernel), code);
+  return steps[*onlyKernel].work == 0 ? Status() : launchOnly(*onlyKernel);
+}
+
+Status CUDALaunchPlan::launchOnly(uint32_t index) {
+  Step &step = steps[index];
+  Table &table = contents.front();
+  const int64_t key[] = {step.grid, step.shared};
+  if (!std::equal(table.key.begin(), table.key.end(), std::begin(key),
+                  std::end(key))) {
+    table.key.assign(std::begin(key), std::end(key));
+    table.launches = 0;
+  }
+  const unsigned worth = table.graph.exec ? kComesOften : kComesAgain;
+  if (table.graph.key != table.key && ++table.launches >= worth)
+    LUMINAL_CHECK(buildOnly(index, table));
+  const int code = table.graph.key == table.key
+                       ? driver.graphLaunch(table.graph.exec, stream)
+                       : driver.launchKernel(step.function, step.grid, 1, 1,
+                                             step.block, 1, 1, step.shared,
+                                             stream, step.parameters, nullptr);
+  return code == kSuccess ? Status() : driver.error(describe(index), code);
+}
+
+Status CUDALaunchPlan::buildOnly(uint32_t index, Table &table) {
+  if (table.graph.exec) {
+    // The device may be running it.
+    LUMINAL_CHECK(wait("a call failed"));
+    inFlight = true;
+    drop(table.graph);
+  }
+  ++captures;
+  Graph &made = table.graph;
+  NodeHandle node = nullptr;
+  Status status = driver.check(driver.graphCreate(&made.graph, 0),
+                               "a graph cannot be made");
+  if (status)
+    status = addKernelNode(index, made.graph, steps[index].grid, {}, &node);
+  if (status)
+    status = driver.check(driver.graphInstantiate(&made.exec, made.graph, 0),
+                          "a graph cannot be made");
+  if (!status)
+    drop(made);
+  else
+    made.key = table.key;
+  return status;
 }
 
 /// The tables are this capture's own, for all of its replays: they are written

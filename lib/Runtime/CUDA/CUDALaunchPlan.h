@@ -10,9 +10,11 @@
 // of the caller's may go on while the next is made ready: the pinned memory is
 // a queue, whose parts are used again when their copies are done.
 //
-// One kernel is launched without a graph. Which tables it reads is a parameter
-// of the launch: there are several, so that a caller whose memory takes turns
-// among a few addresses copies nothing.
+// One kernel has several tables, so that a caller whose memory takes turns
+// among a few addresses copies nothing; which one it reads is a parameter of
+// its launch. A launch that was made before, with the same table, is a graph of
+// its own: the driver takes half of the time for it, host and device. New sizes
+// at each call make no graphs.
 //
 // What a library starts holds sizes and addresses. It is captured into the same
 // graph, of which there is then one for each combination of them, the last few
@@ -74,6 +76,8 @@ private:
                   std::vector<NodeHandle> &ends);
   Status addNode(uint32_t step, GraphHandle graph,
                  std::span<const NodeHandle> before, NodeHandle *node);
+  Status addKernelNode(uint32_t step, GraphHandle graph, unsigned grid,
+                       std::span<const NodeHandle> before, NodeHandle *node);
   Status addLibraryNode(uint32_t step, GraphHandle graph,
                         std::span<const NodeHandle> before, NodeHandle *node);
   Status prepareLibrary(uint32_t step);
@@ -116,11 +120,21 @@ private:
   Memory tables, status;
   /// Words of one of the tables: the symbols, then the buffers of all steps.
   size_t tableWords = 0;
+  struct Graph {
+    std::vector<int64_t> key;
+    GraphHandle graph = nullptr;
+    ExecHandle exec = nullptr;
+  };
   /// Which of the tables launches read, and what is in each; those used last
   /// are first. Of a graph there is one.
   struct Table {
     size_t number = 0;
     std::vector<uint64_t> words;
+    /// Of one kernel: the grid and the shared memory of its last launches with
+    /// this table, and how many there were; and a graph of one of those.
+    std::vector<int64_t> key;
+    unsigned launches = 0;
+    Graph graph;
   };
   std::list<Table> contents;
   /// What the next launch is to find in its table.
@@ -150,13 +164,11 @@ private:
   /// The end of the last call that nobody waited for, and whether there is one.
   EventHandle deferred = nullptr;
   bool isDeferred = false;
-  struct Graph {
-    std::vector<int64_t> key;
-    GraphHandle graph = nullptr;
-    ExecHandle exec = nullptr;
-  };
   void drop(Graph &graph);
   Status build(Graph &graph);
+  Status launchOnly(uint32_t step);
+  /// Makes the graph of the only kernel with the present table.
+  Status buildOnly(uint32_t step, Table &table);
   /// Those used last, the present one first.
   std::list<Graph> graphs;
   uint64_t captures = 0;

@@ -204,16 +204,15 @@ TEST(Stream, AnAssertionOfAnInputIsCopiedAndTold) {
   EXPECT_EQ(y.read(), (Values{12, 23}));
 }
 
-TEST(Stream, OneKernelIsLaunchedWithoutAGraph) {
+TEST(Stream, OneKernelThatComesAgainIsAGraph) {
   Stream stream;
-  auto c = chain(s("n")).context();
-  // A program of one step.
   Builder b;
   b.symbol("n", 1, 10000);
   uint32_t x = b.input("x", DType::F32, {s("n")});
   uint32_t y = b.output("y", DType::F32, {s("n")});
   b.step("increment_f32", {x, y}, s("n"));
-  c = b.context();
+  std::get<CUDALaunch>(b.m.steps[0].launch).grid = s("n");
+  auto c = b.context();
   FakeCounts &counts = *driver<FakeCounts *()>("luminalFakeCounts")();
   EXPECT_OK(c->setStream(stream.handle));
   std::vector<OnDevice> from, to;
@@ -232,14 +231,36 @@ TEST(Stream, OneKernelIsLaunchedWithoutAGraph) {
     for (int i = 0; i < 3; ++i)
       run(i, 4 - i);
   EXPECT_OK(c->synchronize());
-  EXPECT_EQ(counts.graphs, before.graphs);
-  EXPECT_EQ(counts.launches, before.launches + 15);
+  EXPECT_EQ(counts.graphs, before.graphs + 3);
+  EXPECT_EQ(counts.launches, before.launches + 3);
+  EXPECT_EQ(counts.graphLaunches, before.graphLaunches + 12);
   EXPECT_EQ(counts.copies, before.copies + 3);
   for (int i = 0; i < 3; ++i) {
     Values expected(4, 0);
     std::fill_n(expected.begin(), 4 - i, i + 1);
     EXPECT_EQ(to[i].read(), expected);
   }
+
+  // Sizes that do not come again make none, in tables that have graphs too.
+  from.emplace_back(Values(500, 7));
+  to.emplace_back(Values(500, 0));
+  const FakeCounts steady = counts;
+  for (int64_t n = 10; n < 60; ++n)
+    run(3, n);
+  EXPECT_OK(c->synchronize());
+  EXPECT_EQ(counts.graphs, steady.graphs);
+  EXPECT_EQ(counts.launches, steady.launches + 50);
+  EXPECT_EQ(to[3].read()[58], 8);
+  EXPECT_EQ(to[3].read()[59], 0);
+  // One that comes often takes the place of a graph.
+  for (int64_t n = 100; n < 116; ++n)
+    for (int k = 0; k < 40; ++k)
+      run(3, n);
+  EXPECT_OK(c->synchronize());
+  EXPECT_EQ(counts.graphs, steady.graphs + 16);
+  EXPECT_EQ(counts.launches, steady.launches + 50 + 13 + 3 * 31);
+  EXPECT_EQ(to[3].read()[114], 8);
+  EXPECT_EQ(to[3].read()[115], 0);
 }
 
 TEST(Stream, ManyCallsMayBeOnTheirWay) {
