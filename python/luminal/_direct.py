@@ -48,7 +48,7 @@ def make(run: Callable[[list[Any]], Sequence[Any]], in_spec: pytree.TreeSpec, ou
         if not {*map(type, leaves)} <= _PLAIN or any(map(_is_neg, leaves)):
             return None
         if _is_grad_enabled() or devices is not None:
-            tensors = [*leaves, *stored.renew().tensors]
+            tensors = [*leaves, *stored.tensors()]
             if (_is_grad_enabled() and any(map(_requires_grad, tensors))) or (
                     devices is not None and {*map(_device_of, tensors)} != devices):
                 return None

@@ -235,26 +235,25 @@ class GraphRunner:
         known, size_of = self._size(self.shapes) if self.shapes is not None else None, self._dynamic_sizes()
         stream_of = self.place.device.stream(self.place.at)
         call, check, at = _capi.library().luminal_repeat_call_stored, _capi.check, _objects.LIST
+        # Extents of a call may be those of stored tensors.
+        reads_stored = max(self.arguments[:len(self.artifact.inputs)], default=0) >= len(self.arguments) - len(stored.tensors())
 
         def run(args: list[Any]) -> Sequence[Any]:
             if type(args) is not list:  # the library reads it as one
                 args = list(args)
-            held, size = stored.current(), known or size_of(args)
-            results = []
-            for make, shape, strides, dtype in size.outputs:
-                results.append(make(shape, strides, dtype))
-            key: Any = _get_num_threads() if stream_of is None else stream_of()
-            if watch is None:
-                repeat = size.repeats[key]
-            else:
-                repeat = size.repeats[key, watch.known or watch.number(pick([*args, *held.tensors]))]
-            while status := call(repeat.address, id(args) + at, held.address, id(results) + at):
+            held, is_changed = stored.current(), False
+            while True:
+                size = known or size_of([*args, *held.tensors] if reads_stored else args)
+                results = [make(shape, strides, dtype) for make, shape, strides, dtype in size.outputs]
+                key: Any = _get_num_threads() if stream_of is None else stream_of()
+                if watch is not None:
+                    key = key, (not is_changed and watch.known) or watch.number(pick([*args, *held.tensors]))
+                repeat = size.repeats[key]  # held while it is called: other threads may drop it
+                if not (status := call(repeat.address, id(args) + at, held.address, id(results) + at)):
+                    return results
                 if status != _capi.CHANGED:
                     check(status)
-                held = stored.renew()
-                if watch is not None:
-                    repeat = size.repeats[key, watch.number(pick([*args, *held.tensors]))]
-            return results
+                held, is_changed = stored.renew(), True
 
         return run
 

@@ -64,6 +64,10 @@ class Stored:
         self.current: Callable[[], _List] = self._get_last if self._tables or not where else self.renew
         """What was listed last, which the library sees whether it is right; what is in the dictionaries now, where it cannot."""
 
+    def tensors(self) -> list[Any]:
+        """The tensors that are in the dictionaries now."""
+        return [*map(_getitem, self._holders, self._keys)]
+
     def _get_last(self) -> _List:
         return self._last
 
@@ -71,5 +75,5 @@ class Stored:
         """What is in the dictionaries now."""
         # Before they are looked into: a change after this is seen by the next call.
         versions = (ctypes.c_uint64 * len(self._tables))(*map(_version, self._tables))
-        self._last = _List(list(map(_getitem, self._holders, self._keys)), self._places, versions)
+        self._last = _List(self.tensors(), self._places, versions)
         return self._last

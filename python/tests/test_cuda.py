@@ -14,6 +14,7 @@ import luminal._graph
 import numpy
 import pytest
 import torch
+from luminal._backend import backend
 from luminal._options import Options
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -288,7 +289,7 @@ def test_histogram_of_integers():
     def function(x):
         return torch.histc(x, 8, 0, 7), torch.histc(x.int(), 5, -2, 9), torch.histc(x, 3, -1, 1)
 
-    helpers.same(torch.compile(function, backend="luminal", fullgraph=True)(x), function(x))
+    helpers.same(torch.compile(function, backend=backend, fullgraph=True)(x), function(x))
 
 
 def test_histogram_of_integers_is_compiled_for_a_gpu():
@@ -302,7 +303,7 @@ def test_grouped_products(rows):
     """Rows of groups of any size, the first and the last among them empty."""
     generator = torch.Generator("cuda").manual_seed(rows)
     x, w = (torch.randn(*shape, device="cuda", generator=generator).bfloat16() for shape in ((rows, 128), (6, 256, 128)))
-    function = torch.compile(lambda x, w, ends: torch._grouped_mm(x, w.mT, offs=ends), backend="luminal", fullgraph=True)
+    function = torch.compile(lambda x, w, ends: torch._grouped_mm(x, w.mT, offs=ends), backend=backend, fullgraph=True)
     for cuts in ([0, 0.1, 0.5, 0.5, 1, 1], [1] * 6, [0] * 5 + [1], [0.2, 0.4, 0.6, 0.8, 0.9, 1]):
         ends = torch.tensor([int(rows * cut) for cut in cuts], dtype=torch.int32, device="cuda")
         torch.testing.assert_close(function(x, w, ends), torch._grouped_mm(x, w.mT, offs=ends))

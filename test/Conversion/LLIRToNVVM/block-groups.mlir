@@ -31,16 +31,6 @@ func.func @left(%x: tensor<256x1024xf16>, %w: tensor<16x512x1024xf16>, %ids: ten
   return %2 : tensor<2048x512xf16>
 }
 
-// Large groups have tiles of 128 rows.
-// CHECK-LABEL: @large
-// CHECK: loops<grid(d1:128, d0:8) threads(256, 256) op1 = block {{.*}}groups = rows, {{.*}}rows = 128, {{.*}}use = wgmma}>
-func.func @large(%x: tensor<4096x1024xbf16>, %w: tensor<8x1536x1024xbf16>, %ids: tensor<4096xi64>) -> tensor<4096x1536xbf16> {
-  %0 = llir.gather %w, %ids : tensor<8x1536x1024xbf16>, tensor<4096xi64> -> tensor<4096x1536x1024xbf16>
-  %1 = llir.gemm %x, %0 k(1024) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)>
-      : tensor<4096x1024xbf16>, tensor<4096x1536x1024xbf16> -> tensor<4096x1536xbf16>
-  return %1 : tensor<4096x1536xbf16>
-}
-
 // As many matrices as rows: nothing to share.
 // CHECK-LABEL: @few
 // CHECK-NOT: groups = rows
