@@ -13,29 +13,29 @@
 // SAME-COUNT-12: {{ ok }}
 // SAME-NOT: MISS
 
-func.func @main(%x: tensor<400x64xf32> {hlir.name = "x"}, %w: tensor<5x128x64xf32> {hlir.name = "w"}, %v: tensor<5x64x128xf32> {hlir.name = "v"},
-                %b: tensor<5x128xf32> {hlir.name = "b"}, %i: tensor<400xi64> {hlir.name = "i"}, %j: tensor<400xi32> {hlir.name = "j"},
-                %k: tensor<400xi64> {hlir.name = "k"})
-    -> (tensor<400x128xf32>, tensor<400x128xf32>, tensor<400x128xf32>, tensor<400x128xf32>) {
-  %along = llir.gather %w, %i {checked} : tensor<5x128x64xf32>, tensor<400xi64> -> tensor<400x128x64xf32>
-  %across = llir.gather %v, %i {checked} : tensor<5x64x128xf32>, tensor<400xi64> -> tensor<400x64x128xf32>
+func.func @main(%x: tensor<420x64xf32> {hlir.name = "x"}, %w: tensor<5x128x64xf32> {hlir.name = "w"}, %v: tensor<5x64x128xf32> {hlir.name = "v"},
+                %b: tensor<5x128xf32> {hlir.name = "b"}, %i: tensor<420xi64> {hlir.name = "i"}, %j: tensor<420xi32> {hlir.name = "j"},
+                %k: tensor<420xi64> {hlir.name = "k"})
+    -> (tensor<420x128xf32>, tensor<420x128xf32>, tensor<420x128xf32>, tensor<420x128xf32>) {
+  %along = llir.gather %w, %i {checked} : tensor<5x128x64xf32>, tensor<420xi64> -> tensor<420x128x64xf32>
+  %across = llir.gather %v, %i {checked} : tensor<5x64x128xf32>, tensor<420xi64> -> tensor<420x64x128xf32>
   %0 = llir.gemm %x, %along k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)>
-      : tensor<400x64xf32>, tensor<400x128x64xf32> -> tensor<400x128xf32>
+      : tensor<420x64xf32>, tensor<420x128x64xf32> -> tensor<420x128xf32>
   %1 = llir.gemm %x, %across k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d2, d1)>
-      : tensor<400x64xf32>, tensor<400x64x128xf32> -> tensor<400x128xf32>
-  %left = llir.gather %w, %k {checked} : tensor<5x128x64xf32>, tensor<400xi64> -> tensor<400x128x64xf32>
+      : tensor<420x64xf32>, tensor<420x64x128xf32> -> tensor<420x128xf32>
+  %left = llir.gather %w, %k {checked} : tensor<5x128x64xf32>, tensor<420xi64> -> tensor<420x128x64xf32>
   %2 = llir.gemm %left, %x k(64) <(d0, d1, d2) -> (d0, d1, d2)>, <(d0, d1, d2) -> (d0, d2)>
-      : tensor<400x128x64xf32>, tensor<400x64xf32> -> tensor<400x128xf32>
+      : tensor<420x128x64xf32>, tensor<420x64xf32> -> tensor<420x128xf32>
 
   // In bf16, of rows in another order, with what each group adds.
   %wide = llir.elementwise cast(%w) : (tensor<5x128x64xf32>) -> tensor<5x128x64xbf16>
-  %rows = llir.gather %x, %j {checked} : tensor<400x64xf32>, tensor<400xi32> -> tensor<400x64xf32>
-  %narrow = llir.elementwise cast(%rows) : (tensor<400x64xf32>) -> tensor<400x64xbf16>
-  %matrix = llir.gather %wide, %i {checked} : tensor<5x128x64xbf16>, tensor<400xi64> -> tensor<400x128x64xbf16>
+  %rows = llir.gather %x, %j {checked} : tensor<420x64xf32>, tensor<420xi32> -> tensor<420x64xf32>
+  %narrow = llir.elementwise cast(%rows) : (tensor<420x64xf32>) -> tensor<420x64xbf16>
+  %matrix = llir.gather %wide, %i {checked} : tensor<5x128x64xbf16>, tensor<420xi64> -> tensor<420x128x64xbf16>
   %3 = llir.gemm %narrow, %matrix k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)>
-      : tensor<400x64xbf16>, tensor<400x128x64xbf16> -> tensor<400x128xbf16>
-  %4 = llir.elementwise cast(%3) : (tensor<400x128xbf16>) -> tensor<400x128xf32>
-  %5 = llir.gather %b, %i {checked} : tensor<5x128xf32>, tensor<400xi64> -> tensor<400x128xf32>
-  %6 = llir.elementwise add(%4, %5) : (tensor<400x128xf32>, tensor<400x128xf32>) -> tensor<400x128xf32>
-  return %0, %1, %2, %6 : tensor<400x128xf32>, tensor<400x128xf32>, tensor<400x128xf32>, tensor<400x128xf32>
+      : tensor<420x64xbf16>, tensor<420x128x64xbf16> -> tensor<420x128xbf16>
+  %4 = llir.elementwise cast(%3) : (tensor<420x128xbf16>) -> tensor<420x128xf32>
+  %5 = llir.gather %b, %i {checked} : tensor<5x128xf32>, tensor<420xi64> -> tensor<420x128xf32>
+  %6 = llir.elementwise add(%4, %5) : (tensor<420x128xf32>, tensor<420x128xf32>) -> tensor<420x128xf32>
+  return %0, %1, %2, %6 : tensor<420x128xf32>, tensor<420x128xf32>, tensor<420x128xf32>, tensor<420x128xf32>
 }

@@ -139,7 +139,8 @@ void ProductEmitter::emitTiled(Value rowLo, Value rowHi, Value lo, Value hi,
                                Value isFresh) {
   GemmLoops g = makeLoops();
   g.isFresh = isFresh;
-  g.rows = e.value(p.rows.extent);
+  // Groups end anywhere.
+  g.rows = p.hasGroups() ? e.sub(rowHi, rowLo) : e.value(p.rows.extent);
   g.columns = e.value(p.columns.extent);
   g.k = e.value(p.kExtent);
   g.loadRow = [&](ImplicitLocOpBuilder &, Value row, Value k) {

@@ -10,13 +10,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "utils"))
 import npy
 
 random.seed(7)
-drawn = [random.randrange(5) for _ in range(400)]
-for call, groups in enumerate([sorted(drawn), drawn, [3] * 400]):
+drawn = [random.randrange(5) for _ in range(420)]
+for call, groups in enumerate([sorted(drawn), drawn, [3] * 420]):
     folder = pathlib.Path(sys.argv[1]) / f"run_{call}"
     folder.mkdir()
     integers = lambda count: [float(random.randint(-3, 3)) for _ in range(count)]
-    inputs = [("f4", [400, 64], integers(400 * 64)), ("f4", [5, 128, 64], integers(5 * 128 * 64)),
-              ("f4", [5, 64, 128], integers(5 * 128 * 64)), ("f4", [5, 128], integers(5 * 128)), ("i8", [400], groups),
-              ("i4", [400], random.sample(range(400), 400)), ("i8", [400], groups[::-1])]
+    inputs = [("f4", [420, 64], integers(420 * 64)), ("f4", [5, 128, 64], integers(5 * 128 * 64)),
+              ("f4", [5, 64, 128], integers(5 * 128 * 64)), ("f4", [5, 128], integers(5 * 128)), ("i8", [420], groups),
+              ("i4", [420], random.sample(range(420), 420)), ("i8", [420], groups[::-1])]
     for number, array in enumerate(inputs):
         npy.save(folder / f"input_{number}.npy", *array)
