@@ -77,7 +77,8 @@ bool ProductAnalysis::isLookedUp(const ProductSide &side) const {
 Decision ProductAnalysis::takeGroups() {
   joinDims();
   bool isOther = columns.group.empty() && !rows.group.empty();
-  if (!(isOther ? columns : rows).group.empty() || batch.size() != 1)
+  if (!(isOther ? columns : rows).group.empty() ||
+      (isOther ? rows : columns).group.empty() || batch.size() != 1)
     return Decision::refuse("its sides have other dims than a batch of "
                             "vectors and matrices");
   if (!isLookedUp(isOther ? rows : columns))
@@ -157,7 +158,7 @@ Decision ProductAnalysis::applyGrid(llir::LoopCaseAttr loopCase,
     swapSides();
   if (llir::LoopFormAttr form = loopCase.getForm(llir::getPosition(op));
       form && form.getWord("groups") == "rows") {
-    bool isOther = columns.group.empty();
+    bool isOther = columns.group.empty() && !rows.group.empty();
     if (Decision found = takeGroups(); !found)
       return found;
     if (isOther)
