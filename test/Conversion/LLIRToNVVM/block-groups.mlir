@@ -31,6 +31,17 @@ func.func @left(%x: tensor<256x1024xf16>, %w: tensor<16x512x1024xf16>, %ids: ten
   return %2 : tensor<2048x512xf16>
 }
 
+// Results whose rows lie side by side are written one by one: a vector of them would reach into the next group.
+// CHECK-LABEL: @turned
+// CHECK: op1 = block {{.*}}groups = rows, resultalong = rows, resultlanes = 1, {{.*}}use = wgmma}>
+func.func @turned(%x: tensor<2048x1024xbf16>, %w: tensor<16x512x1024xbf16>, %ids: tensor<2048xi64>) -> tensor<512x2048xbf16> {
+  %0 = llir.gather %w, %ids : tensor<16x512x1024xbf16>, tensor<2048xi64> -> tensor<2048x512x1024xbf16>
+  %1 = llir.gemm %x, %0 k(1024) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)>
+      : tensor<2048x1024xbf16>, tensor<2048x512x1024xbf16> -> tensor<2048x512xbf16>
+  %2 = llir.view %1 <(d0, d1) -> (d1, d0)> : tensor<2048x512xbf16> -> tensor<512x2048xbf16>
+  return %2 : tensor<512x2048xbf16>
+}
+
 // As many matrices as rows: nothing to share.
 // CHECK-LABEL: @few
 // CHECK-NOT: groups = rows

@@ -196,3 +196,16 @@ func.func @search(%a: tensor<64x64xf32>, %b: tensor<3x64x64xf32>, %i: tensor<64x
   }
   return %0 : tensor<64x64xf32>
 }
+
+// -----
+func.func @rows_at_once(%a: tensor<64x64xf32>, %b: tensor<3x64x64xf32>, %i: tensor<64xi64>) -> tensor<64x64xf32> {
+  // expected-error @+1 {{its schedule takes several rows at once, but a group of them begins and ends anywhere}}
+  %0 = llir.kernel(%a, %b, %i) loops<grid(d1:64, d0:8) threads(256, 256) op1 = block {depth = 16, groups = rows, rowalong = own, rowlanes = 4, rows = 64, use = fma}> : (tensor<64x64xf32>, tensor<3x64x64xf32>, tensor<64xi64>) -> tensor<64x64xf32> {
+  ^bb0(%x: tensor<64x64xf32>, %y: tensor<3x64x64xf32>, %j: tensor<64xi64>):
+    %1 = llir.gather %y, %j {checked} : tensor<3x64x64xf32>, tensor<64xi64> -> tensor<64x64x64xf32>
+    %2 = llir.gemm %x, %1 k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)>
+        : tensor<64x64xf32>, tensor<64x64x64xf32> -> tensor<64x64xf32>
+    llir.yield %2 : tensor<64x64xf32>
+  }
+  return %0 : tensor<64x64xf32>
+}

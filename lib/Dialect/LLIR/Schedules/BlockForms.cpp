@@ -175,6 +175,9 @@ void TileForm::chooseResults(const ProductAnalysis &p,
   unsigned alongRows = accesses.chooseLanes(p.rows.dim, p.rows.extent, machine),
            alongColumns =
                accesses.chooseLanes(p.columns.dim, p.columns.extent, machine);
+  // A group of rows begins and ends anywhere.
+  if (p.hasGroups())
+    alongRows = 1;
   auto isPart = [&](const Expr &extent, unsigned lanes) {
     return isWhole(p, extent, lanes);
   };
@@ -354,6 +357,8 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
                                      .asConstant();
   BlockReading left = chooseReading(p, p.rows, machine),
                right = chooseReading(p, p.columns, machine);
+  if (isGrouped && !left.isAlongK)
+    left.lanes = 1;
   int64_t least =
       left.isAlongK && right.isAlongK ? kManyProducts : kManyProductsAcross;
   if ((count && *count < least) ||
@@ -607,6 +612,10 @@ static LogicalResult verify(KernelOp kernel,
       return emitError() << "takes more than one product in a tile";
   }
   TileForm tile = TileForm::get(form, rows, columns);
+  if (isGrouped && ((!tile.left.isAlongK && tile.left.lanes > 1) ||
+                    (tile.resultsAlongRows && tile.resultLanes > 1)))
+    return emitError() << "takes several rows at once, but a group of them "
+                          "begins and ends anywhere";
   if (isGrouped && (rows < 2 || rows > tile.rows || tile.rows % rows ||
                     loopCase.getParts() > 1))
     return emitError() << "looks for groups in " << rows
