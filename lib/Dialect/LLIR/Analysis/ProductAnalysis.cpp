@@ -144,13 +144,6 @@ Decision ProductAnalysis::findKeys() {
   return Decision::accept();
 }
 
-Expr ProductAnalysis::countGroups() const {
-  Expr count = 1;
-  for (const Key &key : keys)
-    count = count * key.extent;
-  return Expr::min(count, rows.extent);
-}
-
 Decision ProductAnalysis::applyGrid(llir::LoopCaseAttr loopCase,
                                     StringRef columnsName,
                                     SmallVectorImpl<Role> &roles) {

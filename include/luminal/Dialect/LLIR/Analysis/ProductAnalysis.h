@@ -61,8 +61,6 @@ public:
   /// them in another way.
   Decision takeGroups();
   bool hasGroups() const { return isGrouped; }
-  /// How many groups differ at most.
-  Expr countGroups() const;
   /// Takes sides and groups from a schedule: `columns` is `lhs` where the left
   /// operand is read as vectors. Of the axes over dims that only one side has,
   /// the last is the rows or columns; all others are batch. With `groups =
