@@ -350,10 +350,14 @@ static luminal_status callAgain(const char *name, const luminal_repeat &repeat,
   if (luminal_status status =
           Call(*repeat.signature, request, &repeated).runPooled(*repeat.pool))
     return status;
+  if (!request.count_write)
+    return LUMINAL_OK;
   for (size_t i : repeat.written) {
-    void *object = request.count_write ? tensors[i] : nullptr;
-    void *handle = static_cast<char *>(object) + request.handle_offset;
-    if (object && !request.is_uncounted(handle))
+    auto *object = static_cast<char *>(tensors[i]);
+    if (!object)
+      continue;
+    void *handle = object + request.handle_offset;
+    if (!request.is_uncounted(handle))
       request.count_write(handle);
   }
   return LUMINAL_OK;

@@ -11,12 +11,6 @@ using namespace luminal::hlir;
 static Type elementOf(Value v) {
   return cast<RankedTensorType>(v.getType()).getElementType();
 }
-static SmallVector<Expr> identityMap(size_t rank) {
-  SmallVector<Expr> map;
-  for (size_t d = 0; d < rank; ++d)
-    map.push_back(Expr::dim(static_cast<unsigned>(d)));
-  return map;
-}
 /// An extent as a number.
 static Value extentValue(Composer &c, const Expr &extent) {
   Type i64 = c.getBuilder().getI64Type();
