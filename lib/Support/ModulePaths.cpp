@@ -65,10 +65,23 @@ std::string join(const std::vector<std::string> &texts,
   return joined;
 }
 
-/// Of paths that have the first part in common.
+/// Whether numbers end all of them, as they do those of the layers of one
+/// sequence, and are few enough to be named.
+bool areFewSiblings(const std::vector<Parts> &paths, size_t depth) {
+  std::vector<std::string> numbers;
+  for (const Parts &path : paths) {
+    if (path.size() != depth + 1)
+      return false;
+    addUnique(numbers, std::string(path[depth]));
+  }
+  return numbers.size() <= kMostRests;
+}
+
+/// Of paths that have the first part in common, or begin with a number.
 std::string joinAlike(const std::vector<Parts> &paths) {
   std::string name;
   size_t depth = 0;
+  bool siblings = false;
   for (;; ++depth) {
     auto has = [&](auto &&holds) {
       return std::all_of(paths.begin(), paths.end(), [&](const Parts &path) {
@@ -78,7 +91,8 @@ std::string joinAlike(const std::vector<Parts> &paths) {
     std::string_view part;
     if (has([&](std::string_view p) { return p == paths[0][depth]; }))
       part = paths[0][depth];
-    else if (has(isNumber))
+    else if (bool numbers = has(isNumber);
+             numbers && !(siblings = areFewSiblings(paths, depth)))
       part = "*";
     else
       break;
@@ -92,11 +106,18 @@ std::string joinAlike(const std::vector<Parts> &paths) {
     if (!rest.empty())
       addUnique(rests, std::move(rest));
   }
+  if (siblings)
+    std::sort(rests.begin(), rests.end(),
+              [](const std::string &a, const std::string &b) {
+                return std::pair(a.size(), a) < std::pair(b.size(), b);
+              });
   if (rests.size() > kMostRests) {
     rests.resize(kMostRests);
     rests.push_back("...");
   }
-  return rests.empty() ? name : name + ": " + join(rests, ", ");
+  if (rests.empty())
+    return name;
+  return (name.empty() ? "" : name + ": ") + join(rests, ", ");
 }
 } // namespace
 

@@ -61,21 +61,26 @@ def transformer(kind, inputs=None, **config):
 TEXT = {"vocab_size": 96, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
         "num_key_value_heads": 2, "use_cache": False}
 IMAGE = {"pixel_values": torch.randn(1, 3, 32, 32)}
-# Models, and what some of their steps are named for.
+DECODER = ["model", "model.embed_tokens", "model.layers.[01]", "model.layers.[01*].*layernorm", "model.layers.[01*].self_attn",
+           "model.layers.[01].self_attn.?_proj", "lm_head"]
+# Models, and the modules that their steps are named for: each step for some of these alone, and each of these by a step.
 MODELS = {
-    "llama": (lambda: transformer("LlamaForCausalLM", **TEXT),
-              ["model.embed_tokens", "model.layers.0.self_attn.o_proj", "model.layers.1.mlp*", "model.layers.1.self_attn*",
-               "lm_head"]),
+    "llama": (lambda: transformer("LlamaForCausalLM", **TEXT), [*DECODER, "model.layers.[01].mlp", "model.layers.[01].mlp.*"]),
     "vit": (lambda: transformer("ViTForImageClassification", IMAGE, image_size=32, patch_size=8, hidden_size=32,
                                 intermediate_size=64, num_hidden_layers=2, num_attention_heads=4),
-            ["vit.embeddings.patch_embeddings*", "vit.*.1.*attention*", "classifier"]),
+            ["vit.embeddings", "vit.embeddings.patch_embeddings.projection", "vit.layers.[01]", "vit.layers.[01].layernorm_*",
+             "vit.layers.[01].attention", "vit.layers.[01].attention.?_proj", "vit.layers.[01].mlp.*", "vit.layernorm", "classifier"]),
     "moe": (lambda: transformer("MixtralForCausalLM", **TEXT, num_local_experts=4, experts_implementation="batched_mm"),
-            ["model.embed_tokens", "model.layers.0.mlp*", "lm_head"]),
+            [*DECODER, "model.layers.[01].mlp.gate", "model.layers.[01].mlp.experts", "model.layers.[01].mlp.experts.act_fn",
+             "model.norm"]),
     "resnet": (lambda: transformer("ResNetForImageClassification", IMAGE, embedding_size=8, hidden_sizes=[8, 16], depths=[1, 1],
                                    layer_type="basic", num_labels=4),
-               ["resnet.embedder*", "resnet.encoder.stages.1*", "classifier*"]),
-    "lstm": (lambda: (LSTM(), (torch.randint(0, 20, (2, 3)),), {}), ["cells.[*]", "embed", "head"]),
-    "gnn": (lambda: (GNN(), (torch.randn(6, 8), torch.randint(0, 6, (2, 12))), {}), ["first.*", "second*"]),
+               ["resnet.embedder.embedder.*", "resnet.*pooler", "resnet.encoder.stages.[01].layers.0.layer.[01].*",
+                "resnet.encoder.stages.0.layers.0.activation", "resnet.encoder.stages.1.layers.0.shortcut.*",
+                "classifier.[01]"]),
+    "lstm": (lambda: (LSTM(), (torch.randint(0, 20, (2, 3)),), {}), ["cells.0", "cells.1", "embed", "head"]),
+    "gnn": (lambda: (GNN(), (torch.randn(6, 8), torch.randint(0, 6, (2, 12))), {}),
+            ["first", "first.own", "first.near", "second", "second.own", "second.near", "GNN"]),
 }
 
 
@@ -86,8 +91,8 @@ def paths_of(name):
     paths = []
     for group in found[1].split("; "):
         prefix, _, rests = group.partition(": ")
-        paths += [f"{prefix}.{rest}" for rest in rests.split(", ")] if rests else [prefix]
-    return paths, found[2]
+        paths += [f"{prefix}.{rest}" for rest in rests.split(", ")] if rests else prefix.split(", ")
+    return [path for path in paths if not path.endswith("...")], found[2]
 
 
 def check(names, model, expected):
@@ -95,9 +100,10 @@ def check(names, model, expected):
     told = []
     for name in names:
         paths, _ = paths_of(name)
+        assert paths, name
         for path in paths:
-            if not path.endswith("..."):
-                assert fnmatch.filter(modules, path), f"'{name}' names no module '{path}'"
+            assert fnmatch.filter(modules, path), f"'{name}' names no module '{path}'"
+            assert any(fnmatch.fnmatchcase(path, pattern) for pattern in expected), f"'{name}' is of '{path}'"
         told += paths
     for path in expected:
         assert fnmatch.filter(told, path), f"no step is of '{path}': {told}"
@@ -213,4 +219,4 @@ def test_breaks_and_explanations(loaded):
     parts = [part for graph in graphs for part in graph.parts]
     assert len(parts) == len(loaded) - len(parts) == 2
     for names in ([step.name for part in parts for step in part.program], [n for a in loaded[-2:] for n in steps_of(a)]):
-        check(names, model, ["encode", "decode"])
+        check(names, model, ["encode", "decode", "Broken"])

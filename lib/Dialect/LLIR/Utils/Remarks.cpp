@@ -18,7 +18,7 @@ std::string luminal::describe(Operation *op) {
 }
 
 std::string luminal::describeWithPlace(Operation *op) {
-  return describe(op) + " at " + describe(op->getLoc());
+  return describe(op) + " at " + hlir::describePlace(op->getLoc());
 }
 
 std::string DecisionBase::str() const {
