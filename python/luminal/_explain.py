@@ -46,7 +46,7 @@ class Explanation:
 
     def _head(self) -> str:
         graphs, breaks, parts = len(self.graphs), len(self.breaks), sum(len(graph.parts) for graph in self.graphs)
-        return (f"{graphs} graph{'' if graphs == 1 else 's'}, {breaks} break{'' if breaks == 1 else 's'}"
+        return (f"{_tables.count(graphs, 'graph')}, {_tables.count(breaks, 'break')}"
                 + ("" if parts else ": PyTorch runs all of it, nothing is compiled"))
 
     def _remarks(self) -> list[str]:
@@ -55,8 +55,7 @@ class Explanation:
     def __str__(self) -> str:
         lines = [self._head(), *self._remarks()]
         for number, graph in enumerate(self.graphs):
-            parts = len(graph.parts)
-            lines.append(f"graph {number}: {graph.num_ops} ops, {parts} compiled part{'' if parts == 1 else 's'}")
+            lines.append(f"graph {number}: {_tables.count(graph.num_ops, 'op')}, {_tables.count(len(graph.parts), 'compiled part')}")
             lines += [f"  run by PyTorch: {op}" for op in graph.unsupported]
             lines += ["  " + line for part in graph.parts for line in str(part).splitlines()]
         return "\n".join(lines)

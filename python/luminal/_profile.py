@@ -10,7 +10,7 @@ import pathlib
 from collections.abc import Callable
 from typing import NamedTuple
 
-from . import _cache, _capi, _errors
+from . import _cache, _capi, _errors, _tables
 from ._artifact import Artifact
 from .devices import Executable
 
@@ -50,7 +50,7 @@ class Profile:
     __repr__ = __str__
 
     def _head(self) -> str:
-        return f"{len(self.steps)} steps, {self.ms:.4f} ms (mean of {self.calls} call{'s' if self.calls > 1 else ''})"
+        return f"{_tables.count(len(self.steps), 'step')}, {self.ms:.4f} ms (mean of {_tables.count(self.calls, 'call')})"
 
     def _repr_html_(self) -> str:
         """The steps as a table, with a bar of their time, for notebooks."""

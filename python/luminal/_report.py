@@ -98,7 +98,7 @@ class Report:
             raise _errors.ArgumentError(f"{os.fspath(path)} is no report of a compile ({type(error).__name__}: {error})") from None
 
     def head(self) -> str:
-        return (f"{self.steps} steps for {self.data['target']} ({self.data['arch']}), compiled in {self.seconds:.2f} s; "
+        return (f"{_tables.count(self.steps, 'step')} for {self.data['target']} ({self.data['arch']}), compiled in {self.seconds:.2f} s; "
                 f"search: {self.stop or 'none'}")
 
     def notes(self) -> list[str]:

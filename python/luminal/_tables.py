@@ -21,3 +21,7 @@ def page(columns: Sequence[str], rows: Sequence[Sequence[str]], head: str = "", 
     items = "".join(f"<li>{html.escape(note)}</li>" for note in notes)
     return (f"<p>{html.escape(head)}</p>" if head else "") + f"<table><tr>{names}</tr>{body}</table>" + (
         f"<ul>{items}</ul>" if items else "")
+
+
+def count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

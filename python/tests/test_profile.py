@@ -76,7 +76,7 @@ def test_tables(model):
     profile = luminal.compile(model, (torch.randn(16, 64),)).profile()
     for text in (str(profile), repr(profile)):
         assert all(step.name in text and step.kernel in text for step in profile.steps)
-        assert text.splitlines()[0].startswith(f"{len(profile.steps)} steps, {profile.ms:.4f} ms")
+        assert text.splitlines()[0].startswith(f"{len(profile.steps)} step{'s' if len(profile.steps) > 1 else ''}, {profile.ms:.4f} ms")
     table = profile._repr_html_()
     assert table.count("<tr>") == len(profile.steps) + 1 and table.count("width:") == len(profile.steps)
 
