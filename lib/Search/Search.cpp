@@ -342,6 +342,8 @@ Status Searcher::finish(Outcome &outcome) {
           best = i;
       }
       outcome.whole = (*wholes)[best];
+      if (!best || choices[0].options == first.options)
+        outcome.tried[0].whole = wholes->front();
     }
   }
   outcome.tried[numbers[best]].won = true;

@@ -133,7 +133,7 @@ struct Tried {
   std::string digest, title;
   /// By the sum of its kernels.
   double seconds = 0;
-  /// As a whole, if it was timed so.
+  /// As a whole, if it was timed so; of the static choice, where that won.
   std::optional<double> whole;
   /// Whether other schedules of its kernels were looked at; and whether it is
   /// the one that was found.

@@ -166,6 +166,30 @@ TEST(Search, FindsTheOptimumOfASmallSpace) {
   }
 }
 
+TEST(Search, TellsTheTimesOfWhatWon) {
+  unsigned kept = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed)
+    for (double worth : {0.4, 0.9, 1.0}) {
+      Line space(seed, 6);
+      SearchOptions options = withCandidates(0);
+      options.worth = worth;
+      auto found = search::search(space, space, options);
+      ASSERT_TRUE(found) << found.error().message;
+      unsigned won = 0;
+      for (const Tried &tried : found->tried) {
+        if (!tried.won)
+          continue;
+        ++won;
+        EXPECT_EQ(tried.digest, found->program.digest);
+        ASSERT_TRUE(tried.whole) << seed << " " << worth;
+        EXPECT_DOUBLE_EQ(*tried.whole, *found->whole);
+        kept += found->options == std::vector<size_t>(4, 0);
+      }
+      EXPECT_EQ(won, 1u);
+    }
+  EXPECT_GT(kept, 0u);
+}
+
 TEST(Search, MoreCandidatesAreNeverWorse) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     double last = std::numeric_limits<double>::infinity();
