@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import json
 import logging
 import os
 import pathlib
@@ -72,33 +73,46 @@ def _key(archive: bytes, texts: list[str], device: str) -> str:
 
 
 def compile_archive(archive: bytes, options: Options, texts: list[str], device: str = "",
-                    modules: Mapping[str, str] | None = None) -> bytes:
+                    modules: Mapping[str, str] | None = None, told: list[_report.Report] | None = None) -> bytes:
     """The artifact of an archive, from the cache where it is there.
 
     ``texts``: the options as the C interface takes them. ``device``: what code depends on, if not on the host's processor
-    alone. ``modules``: what a report calls the nodes; an artifact of the cache has no names of one model.
+    alone. ``modules``: what a report calls the nodes; an artifact of the cache has no names of one model. ``told``: gets the
+    report of the artifact where another compile may not find the same program, and where there is one all the same.
     """
     # A report tells of a compile, and rules and kernels are in files that may change.
     usable = options.cache and not options.report and not options.rules and not options.kernels
     path = folder() / f"{_key(archive, texts, device)}.lum" if usable else None
+    searched, modules = _report.is_searched(texts), modules or {}
+    kept = path.with_name(f"{path.stem}-{_modules.digest(modules)}.json") if path is not None else None
     if path is not None:
         data = _read(path)
         if data:
             log.info("artifact from %s", path)
+            if searched and told is not None and kept is not None:
+                with contextlib.suppress(OSError, _errors.ArgumentError):  # it was made for a model with other names
+                    told.append(_report.Report.read(kept))
             return data
     log.debug("options of the compiler: %s", " ".join(texts))
-    if options.report:
-        archive = _modules.put_in_archive(archive, modules or {})
-    begin = time.perf_counter()
+    named = bool(options.report) or (searched and told is not None)
+    if named:
+        archive = _modules.put_in_archive(archive, modules)
+    begin, is_watched, report = time.perf_counter(), searched and _progress.is_watched(sys.stderr), None
     with _progress.shown(options.search_budget):
-        (data, notes), searches = _report.watch(texts, lambda told: _capi.compile_bytes(archive, "graph", told),
-                                                _progress.is_watched(sys.stderr))
-    for line in searches:
-        print(f"luminal: {line}", file=sys.stderr)
+        if named or is_watched:
+            (data, notes), report = _report.with_report(texts, lambda all_: _capi.compile_bytes(archive, "graph", all_))
+        else:
+            data, notes = _capi.compile_bytes(archive, "graph", texts)
+    if report is not None and is_watched:
+        for name, search in report.searches.items():
+            print(f"luminal: {name}: {_report.summary(search)}", file=sys.stderr)
+    if report is not None and told is not None and named:
+        told.append(report)
     log.info("compiled in %.2f s: an artifact of %d bytes", time.perf_counter() - begin, len(data))
     tell(notes)
-    if path is not None:
-        _write(path, data)
+    if path is not None and kept is not None:
+        data = _modules.without(data) if named else data
+        _write(path, data, {kept: json.dumps(report.data).encode()} if named and report is not None else {})
     return data
 
 
@@ -122,22 +136,28 @@ def _read(path: pathlib.Path) -> bytes:
 
 
 def _trim(kept: pathlib.Path, most: int) -> None:
-    """Removes artifacts from the folder of ``kept``, those first whose last use is longest ago, until ``most`` bytes are left."""
-    found = []
-    for path in kept.parent.glob("*.lum"):
-        if re.fullmatch("[0-9a-f]{64}", path.stem):
+    """Removes artifacts from the folder of ``kept``, with their reports, those first whose last use is longest ago, until
+    ``most`` bytes are left."""
+    files: dict[str, list[pathlib.Path]] = {}
+    sizes: dict[str, int] = {}
+    used: dict[str, int] = {}
+    for path in kept.parent.iterdir():
+        if found := re.fullmatch(r"([0-9a-f]{64})(\.lum|-[0-9a-f]{16}\.json)", path.name):
             with contextlib.suppress(OSError):  # another process removes it
-                status = path.stat()
-                found.append((status.st_mtime_ns, path, status.st_size))
-    total = sum(size for _, _, size in found)
-    for _, path, size in sorted(found):
+                status, key = path.stat(), found[1]
+                files.setdefault(key, []).append(path)
+                sizes[key] = sizes.get(key, 0) + status.st_size
+                used[key] = max(used.get(key, 0), status.st_mtime_ns)
+    total = sum(sizes.values())
+    for _, key in sorted((moment, key) for key, moment in used.items()):
         if total <= most:
             break
-        if path != kept:
-            with contextlib.suppress(OSError):
-                path.unlink()
-                log.info("removed %s: artifacts may take %d bytes (LUMINAL_CACHE_BYTES)", path, most)
-            total -= size
+        if key != kept.stem:
+            for path in files[key]:
+                with contextlib.suppress(OSError):
+                    path.unlink()
+                    log.info("removed %s: artifacts may take %d bytes (LUMINAL_CACHE_BYTES)", path, most)
+            total -= sizes[key]
 
 
 def write_atomically(path: pathlib.Path, data: bytes) -> None:
@@ -152,14 +172,15 @@ def write_atomically(path: pathlib.Path, data: bytes) -> None:
             raise
 
 
-def _write(path: pathlib.Path, data: bytes) -> None:
-    """A cache that cannot be written is no failure."""
+def _write(path: pathlib.Path, data: bytes, beside: Mapping[pathlib.Path, bytes] | None = None) -> None:
+    """A cache that cannot be written is no failure. ``beside``: files that go with it."""
     most = limit()
     if len(data) > most:
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, data)
+        for file, content in {**(beside or {}), path: data}.items():
+            write_atomically(file, content)
         _trim(path, most)
     except OSError as error:
         log.warning("the cache cannot be written: %s", error)

@@ -97,12 +97,13 @@ class CompiledModel:
         self._options = options = options if options.freeze or not is_unseen else dataclasses.replace(options, prepare=False)
         place = self._place = self._find_place()
         self._modules = self._find_modules()
+        told: list[_report.Report] = []
         self._data = _modules.put(
             _cache.compile_archive(self._input(), options, place.texts(options), place.device.describe(place.at),
-                                   self._modules), self._modules)
+                                   self._modules, told), self._modules)
         self.artifact = place.device.load(self._data, place.at)
         """The loaded artifact: its signature is in ``inputs``, ``outputs``, ``weights`` and ``states``."""
-        self._report: _report.Report | None = None
+        self._report = told[0] if told else None
         self._sources = self.artifact.inputs + self.artifact.weights + self.artifact.states
         layouts = {i: self._layouts[t.name] for i, t in enumerate(self._sources) if t.name in self._layouts}
         self._in_place = _strides.Strided(layouts, self._sources) if layouts else None
@@ -223,11 +224,14 @@ class CompiledModel:
 
     @property
     def report(self) -> _report.Report:
-        """What the compiler did; compiles again where the artifact came from the cache or no report was asked for."""
+        """What the compiler did. Compiles again where nothing was measured, which makes the same program, and no file was asked for."""
         if self._report is None:
             texts = self._place.texts(self._options)
             self._report = _report.compile_with_report(self._named_input(), "model", texts)[2]
-            self._report.in_place = self._in_place
+            if _report.is_searched(texts):
+                self._report.remarks.append("of a second search, which may have found another program than the one that runs: "
+                                            "that is from the cache, and was searched for by a model with other names")
+        self._report.in_place = self._in_place
         return self._report
 
     def ir(self, phase: str = "scheduled") -> str:

@@ -6,6 +6,7 @@ It is in no program and in no key of the cache, so models with equal graphs shar
 """
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
@@ -134,6 +135,21 @@ def _add(data: bytes, name: str, entries: Mapping[str, str]) -> bytes:
             return data
         archive.writestr(zipfile.ZipInfo(name, _EPOCH), json.dumps(entries))
     return blob.getvalue()
+
+
+def without(data: bytes) -> bytes:
+    """An artifact without the table, for any model with its graph."""
+    blob = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(blob, "w") as new:
+        for info in old.infolist():
+            if info.filename != _MEMBER:
+                new.writestr(info, old.read(info))
+    return blob.getvalue()
+
+
+def digest(modules: Mapping[str, str]) -> str:
+    places = getattr(modules, "places", {})
+    return hashlib.sha256(json.dumps([sorted(modules.items()), sorted(places.items())]).encode()).hexdigest()[:16]
 
 
 def put_in_archive(data: bytes, modules: Mapping[str, str]) -> bytes:

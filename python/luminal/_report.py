@@ -84,6 +84,8 @@ class Report:
         """What the measured search did: "search", and "search of RANGES" for each variant. Empty where nothing was measured."""
         self.in_place: object = None
         """The inputs that are read where they lie though they are not row-major, with the copies so far; None: there are none."""
+        self.remarks: list[str] = []
+        """What is to be said of the report itself."""
         functions = data.get("saturation", {}).get("functions", [])
         self.stop: str = functions[0]["stop"] if functions else ""
         """Why the search for equal programs ended; "saturated": there are no more."""
@@ -109,7 +111,7 @@ class Report:
         lines += [f"{name}: {summary(search)}" for name, search in self.searches.items()]
         if self.in_place is not None:
             lines.append(str(self.in_place))
-        return lines
+        return lines + self.remarks
 
     def _rows(self, steps: Sequence[Step]) -> list[list[str]]:
         return [[s.name, s.kernel, f"{s.bytes / 1e6:.3f}", f"{s.flops / 1e6:.3f}",
@@ -155,15 +157,9 @@ _PARTS = {"programs": "drawing and lowering programs", "schedules": "proposing s
           "wholes": "timing whole programs"}
 
 
-def watch(texts: Sequence[str], compile_: Callable[[list[str]], T], is_watched: bool) -> tuple[T, list[str]]:
-    """What ``compile_`` returns when it is given these options, and a line for each search where somebody watches one."""
-    if not is_watched or not any(text.startswith(("--search-budget=", "--search-candidates=")) for text in texts):
-        return compile_(list(texts)), []
-    own = next((text.partition("=")[2] for text in texts if text.startswith("--report=")), None)
-    if own is not None:
-        return compile_(list(texts)), [f"{name}: {summary(search)}" for name, search in Report.read(own).searches.items()]
-    done, report = with_report(texts, compile_)
-    return done, [f"{name}: {summary(search)}" for name, search in report.searches.items()]
+def is_searched(texts: Sequence[str]) -> bool:
+    """Whether these options of a compile measure: another compile may then find another program."""
+    return any(text.startswith(("--search-budget=", "--search-candidates=", "--find-variants=")) for text in texts)
 
 
 def compile_with_report(archive: bytes, name: str, texts: Sequence[str]) -> tuple[bytes, list[str], Report]:
@@ -173,12 +169,13 @@ def compile_with_report(archive: bytes, name: str, texts: Sequence[str]) -> tupl
 
 
 def with_report(texts: Sequence[str], compile_: Callable[[list[str]], T]) -> tuple[T, Report]:
-    """What ``compile_`` returns when it is given these options and one for a report, and the report."""
+    """What ``compile_`` returns when it is given these options, and one for a report if they have none, and the report."""
+    own = next((text.partition("=")[2] for text in texts if text.startswith("--report=")), None)
+    if own:
+        return compile_(list(texts)), Report.read(own)
     descriptor, path = tempfile.mkstemp(suffix=".json")
     os.close(descriptor)
     try:
-        done = compile_([*(text for text in texts if not text.startswith("--report=")), f"--report={path}"])
-        with open(path, encoding="utf-8") as file:
-            return done, Report(json.load(file))
+        return compile_([*texts, f"--report={path}"]), Report.read(path)
     finally:
         os.unlink(path)

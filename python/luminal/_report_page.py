@@ -62,8 +62,8 @@ def _svg(body: str, height: int = _HEIGHT, title: str = "") -> str:
             f"<title>{html.escape(title)}</title>{body}</svg>")
 
 
-def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
-    return f"<text x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}'>{html.escape(text)}</text>"
+def _text(x: float, y: float, text: str, anchor: str = "start", color: str = "black") -> str:
+    return f"<text x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}' fill='{color}'>{html.escape(text)}</text>"
 
 
 def _axes(x: str, y: str) -> str:
@@ -83,19 +83,21 @@ def _curve(search: dict[str, Any]) -> str:
     if not points:
         return ""
     end = max(search["seconds"], points[-1]["at"])
-    most, least = 1e6 * points[0]["sum_of_kernels"], 1e6 * min(points[-1]["sum_of_kernels"], search["roofline_seconds"])
+    most, last, roof = (1e6 * value for value in (points[0]["sum_of_kernels"], points[-1]["sum_of_kernels"], search["roofline_seconds"]))
     x = _scale(0, end, _LEFT, _WIDTH - 10)
-    y = _scale(least, most, _HEIGHT - _BOTTOM, 20)
+    # What the search won is seen: it takes half of the height, however far away the roofline is.
+    y = _scale(max(min(roof, last), 2 * last - most if last < most else 0.0), most, _HEIGHT - _BOTTOM - 20, 20)
     path = f"M{x(points[0]['at']):.1f} {y(most):.1f}"
     for point in points[1:]:
         path += f"H{x(point['at']):.1f}V{y(1e6 * point['sum_of_kernels']):.1f}"
     path += f"H{x(end):.1f}"
-    roof = 1e6 * search["roofline_seconds"]
     body = _axes("seconds", "us of kernels") + f"<path d='{path}' fill='none' stroke='{_BLUE}' stroke-width='2'/>"
-    body += f"<path d='M{_LEFT} {y(roof):.1f}H{_WIDTH - 10}' stroke='{_RED}' stroke-dasharray='4'/>" + _text(
-        _WIDTH - 12, y(roof) - 4, "roofline", "end")
-    body += "".join(_text(_LEFT - 6, y(value) + 4, f"{value:.1f}", "end") for value in {most, 1e6 * points[-1]["sum_of_kernels"]})
-    body += "".join(_text(x(value), _HEIGHT - _BOTTOM + 14, f"{value:.1f}", "middle") for value in (0.0, end / 2, end))
+    line = min(y(roof), _HEIGHT - _BOTTOM - 4)
+    body += "" if line < y(roof) else f"<path d='M{_LEFT} {line:.1f}H{_WIDTH - 10}' stroke='{_RED}' stroke-dasharray='4'/>"
+    body += _text(_WIDTH - 12, line - 4, f"the roofline{', below' if line < y(roof) else ''}: {roof:.1f} us", "end")
+    body += "".join(_text(_LEFT - 6, y(value) + 4, f"{value:.1f}", "end") for value in sorted({most, last}))
+    body += "".join(_text(x(value), _HEIGHT - _BOTTOM + 14, f"{value:.1f}", anchor)
+                    for value, anchor in ((0.0, "middle"), (end / 2, "middle"), (end, "end")))
     return _svg(body, title="The best program so far, by the seconds of the search")
 
 
@@ -114,9 +116,10 @@ def _modules(steps: Sequence[Step]) -> str:
     bars, body = sums[:_MOST_BARS], ""
     for i, (name, seconds) in enumerate(bars):
         width = 300 * seconds / most if most else 0
+        at, color = (404 + width, "black") if width < 180 else (404, "white")
         body += (f"<rect x='400' y='{20 * i + 4}' width='{width:.1f}' height='14' fill='{_BLUE}'/>"
                  + _text(394, 20 * i + 15, name if len(name) <= 62 else name[:59] + "...", "end")
-                 + _text(404 + width if width < 240 else 404, 20 * i + 15, f"{1e6 * seconds:.2f} us, {100 * seconds / total if total else 0:.0f} %"))
+                 + _text(at, 20 * i + 15, f"{1e6 * seconds:.2f} us, {100 * seconds / total if total else 0:.0f} %", color=color))
     rest = "" if all(step.seconds is not None for step in steps) else (
         "<p>Of a call of a library the time that it needs at least: no price predicts it.</p>")
     rest += f"<p>and {len(sums) - len(bars)} more, in the table below</p>" if len(sums) > len(bars) else ""

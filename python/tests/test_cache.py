@@ -85,11 +85,12 @@ def test_oldest_use_goes_first(tmp_path, monkeypatch):
     (tmp_path / "mine.lum").write_bytes(bytes(1000))  # what the cache did not write stays
 
     def write(i, size=100):
-        luminal._cache._write(paths[i], bytes(size))
+        luminal._cache._write(paths[i], bytes(size - 10), {paths[i].with_name(f"{paths[i].stem}-{'0' * 16}.json"): bytes(10)})
+        os.utime(paths[i].with_name(f"{paths[i].stem}-{'0' * 16}.json"), (i, i))
         os.utime(paths[i], (i, i))
 
     write(0), write(1), write(2)
-    assert [path.exists() for path in paths] == [False, True, True, False]
+    assert [path.exists() for path in paths] == [False, True, True, False] and len(list(tmp_path.glob("*.json"))) == 2
     with zipfile.ZipFile(paths[1], "w"):
         pass
     os.utime(paths[1], (1, 1))

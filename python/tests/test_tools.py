@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import html
 import html.parser
+import re
 import subprocess
 import sys
 
@@ -100,6 +101,47 @@ def test_page_of_a_report(model, tmp_path, monkeypatch):
     (tmp_path / "other.json").write_text("[1]")
     done = run(tmp_path, "report", "other.json")
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "is no report of a compile" in done.stderr
+
+
+def test_report_of_a_search_is_of_what_runs(tmp_path, monkeypatch):
+    """Another search may find another program, so there is one; and an artifact of the cache has no names of one model."""
+    monkeypatch.setenv("LUMINAL_CACHE", str(tmp_path / "cache"))
+    compiles, compile_bytes = [], luminal._capi.compile_bytes
+    monkeypatch.setattr(luminal._capi, "compile_bytes", lambda *given: compiles.append(given) or compile_bytes(*given))
+
+    class First(nn.Module):
+        def forward(self, x):
+            return x.exp().sum(-1)
+
+    class Third(First):  # the same graph
+        pass
+
+    def compiled(kind):
+        return luminal.compile(kind(), (torch.ones(4, 16),), search_candidates=1, plan_cache=str(tmp_path / "plans"))
+
+    first, second, third = compiled(First), compiled(First), compiled(Third)
+    for model in first, second:
+        assert [step.name for step in model.report.program] == [step.name for step in model.profile().steps]
+        assert "First (" in str(model.report) and model.report.searches and not model.report.remarks
+    assert len(compiles) == 1
+    assert all("Third (" in step.name for step in [*third.profile().steps, *third.report.program])
+    assert len(compiles) == 2 and "another program than the one that runs" in str(third.report)
+    assert sorted(path.suffix for path in (tmp_path / "cache").iterdir()) == [".json", ".lum"]
+
+
+@pytest.mark.parametrize("sums, roofline, told", [((2000, 1980, 1970), 25, "the roofline, below: 25.0 us"), ((300, 200, 120), 100, "the roofline: 100.0 us"),
+                                                  ((50, 50), 25, "the roofline: 25.0 us"), ((30, 20), 25, "the roofline: 25.0 us")])
+def test_curve_of_a_search(sums, roofline, told):
+    """What the search won takes much of the height, and no text lies on another or beside the picture."""
+    points = [{"at": float(i), "sum_of_kernels": 1e-6 * value} for i, value in enumerate(sums)]
+    text = luminal._report_page._curve({"seconds": len(sums) + 0.7, "curve": points, "roofline_seconds": 1e-6 * roofline})
+    labels = [(float(t["x"]), float(t["y"]), t["text-anchor"]) for t in Drawings(text).all("text")]
+    assert told in text
+    assert all(abs(a[1] - b[1]) > 10 or abs(a[0] - b[0]) > 60 for a in labels for b in labels if a is not b), labels
+    assert all(0 <= x <= (720 if anchor == "end" else 690) and 8 <= y <= 320 for x, y, anchor in labels), labels
+    curve = next(path["d"] for path in Drawings(text).all("path") if path.get("stroke-width") == "2")
+    heights = [float(height) for height in re.findall(r"[ V]([0-9.]+)", curve)]
+    assert len(heights) == len(sums) and (sums[0] == sums[-1] or heights[-1] - heights[0] > 100)
 
 
 def test_repr(model, tmp_path):
