@@ -84,6 +84,8 @@ ONE_PROGRAM = {
     "array_split": (lambda v: v.tensor_split(3), [(torch.rand(n),) for n in (5, 9)]),
     "in place": (lambda v: v.mul_(2), [(torch.rand(n, 12, 128, 64).transpose(1, 2),) for n in (2, 3)]),
     "prod": (lambda v, n: (v * 2)[n.shape[0]:].prod(), [(torch.rand(4), torch.ones(n)) for n in (2, 4)]),
+    "prod of all but a head": (lambda v, n: v[n.shape[0]:].prod(0), [(torch.rand(9, 3) + 0.5, torch.ones(n)) for n in (2, 4, 9)]),
+    "prod of a head": (lambda v, n: v[:n.shape[0]].prod(0), [(torch.randint(1, 4, (k, 2)), torch.ones(n)) for k, n in ((9, 3), (30, 40))]),
     "pad": (lambda v, n: torch.nn.functional.pad((v * 2)[n.shape[0]:], (2, 1), value=3), [(torch.rand(4), torch.ones(n)) for n in (2, 4)]),
 }
 

@@ -56,6 +56,14 @@ function(luminal_digest_precompiled_header target header)
   add_dependencies(${target} ${target}Digest)
 endfunction()
 
+# Optimizes a library that has no precompiled header also where a sanitizer's build optimizes nothing: its code is small,
+# and most of what tests under sanitizers run.
+function(luminal_optimize_under_sanitizers target)
+  if(LUMINAL_SANITIZE)
+    target_compile_options(${target} PRIVATE -O2)
+  endif()
+endfunction()
+
 # Compiles the sources of a program with the precompiled header of the MLIR-facing libraries.
 function(luminal_use_precompiled_header target)
   # An executable is compiled with -fPIE by default; the precompiled header was made with -fPIC.

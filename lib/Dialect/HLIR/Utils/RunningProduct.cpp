@@ -24,11 +24,15 @@ Value hlir::shifted(Composer &c, Value x, unsigned axis, const Expr &offset,
   SmallVector<Expr> extents = getExtents(x), map = identityMap(extents.size());
   Expr n = extents[axis], at = Expr::dim(axis) + offset;
   extents[axis] = extent;
-  map[axis] = Expr::max(Expr::min(at, n - Expr(1)), Expr(0));
+  // An element before another one is inside unless its index is negative.
+  std::optional<int64_t> constant = offset.asConstant();
+  const bool isBefore = constant && *constant <= 0 && extent == n;
+  map[axis] = Expr::max(isBefore ? at : Expr::min(at, n - Expr(1)), Expr(0));
   Value v = c.view(x, extents, map), index = c.iota(extents, at);
-  Value end = c.full(extents, extentValue(c, n));
-  Value inside =
-      c.logicalAnd(c.less(c.splatInt(index, -1), index), c.less(index, end));
+  Value inside = c.less(c.splatInt(index, -1), index);
+  if (!isBefore)
+    inside =
+        c.logicalAnd(inside, c.less(index, c.full(extents, extentValue(c, n))));
   return c.select(inside, v, c.full(extents, fill));
 }
 

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // HLIR reduces by sum and maximum only. A product halves the dim: its two
-// halves, padded with ones, are multiplied until one element is left. A running
-// product doubles: each element is multiplied by the one 1, 2, 4, ... places
+// halves, padded with ones, are multiplied until one element is left. Where the
+// extent is an expression, it is the last of the running products: halves of an
+// expression, one in another, take longer to simplify with each step, and a
+// scan takes one kernel for any extent. A running product doubles: each element is multiplied by the one 1, 2, 4, ... places
 // before. Products of floats are scaled on the way, so that they overflow where
 // a product from the left would, and nowhere else.
 //
@@ -19,6 +21,18 @@ using namespace luminal;
 using namespace luminal::hlir;
 using namespace luminal::pt2;
 
+/// The products of x up to each element along `axis`. Those of floats are f64
+/// and overflow where ones rounded to `wide` after each factor would.
+static Value productsUpTo(OpCall &o, Value x, unsigned axis, Type wide) {
+  Expr n = o.extents(x)[axis];
+  o.growsUnlessScanned("by a pass over all elements for each doubling of", n);
+  const unsigned steps = halvings(o, n);
+  if (!o.isFloat(x))
+    return doubledProduct(o.c, x, axis, steps);
+  Type f64 = o.c.getBuilder().getF64Type();
+  return runningProduct(o.c, o.c.cast(x, f64), axis, steps, wide);
+}
+
 Result<Value> pt2::reduceProduct(OpCall &o, Value x, unsigned axis) {
   Composer &c = o.c;
   Expr n = o.extents(x)[axis];
@@ -33,6 +47,11 @@ Result<Value> pt2::reduceProduct(OpCall &o, Value x, unsigned axis) {
     Expr least = o.assumptions().simplify(Expr::max(n, Expr(1)));
     LUMINAL_TRY(padded, padConstant(o, x, {{axis, Expr(0), least - n}}, one));
     x = padded, n = least;
+  }
+  if (!n.asConstant()) {
+    Value products = productsUpTo(o, x, axis, o.element(x)),
+          last = c.slice(products, axis, n - Expr(1), Expr(1));
+    return c.cast(c.squeeze(last, axis), o.element(x));
   }
   for (unsigned i = 1, steps = halvings(o, n); i <= steps; ++i) {
     Expr half =
@@ -103,13 +122,9 @@ static Status cumulate(OpCall &o) {
     Expr n = o.extents(x)[*axis];
     if (!o.assumptions().provablyLessEqual(Expr(1), n))
       return o.fail("extent " + n.str() + " may be zero");
-    o.growsUnlessScanned("by a pass over all elements for each doubling of", n);
     // PyTorch's CPU kernel accumulates f32 in f64.
-    Type f64 = o.c.getBuilder().getF64Type();
-    const unsigned steps = halvings(o, n);
-    x = isa<FloatType>(type) ? runningProduct(o.c, o.c.cast(x, f64), *axis,
-                                              steps, type.isF32() ? f64 : wide)
-                             : doubledProduct(o.c, x, *axis, steps);
+    x = productsUpTo(o, x, *axis,
+                     type.isF32() ? o.c.getBuilder().getF64Type() : wide);
   }
   return o.ret(o.c.cast(x, type));
 }
