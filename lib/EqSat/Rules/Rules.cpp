@@ -40,6 +40,9 @@ namespace luminal::eqsat::order {
 namespace luminal::eqsat::scan {
 #include "Scan.h.inc"
 }
+namespace luminal::eqsat::update {
+#include "Update.h.inc"
+}
 namespace luminal::eqsat::lowering {
 #include "Lowering.h.inc"
 }
@@ -251,6 +254,14 @@ static void populateScan(RuleSetBuilder &set) {
         {"ScanMinInteger", "ScanPlacesInteger"});
 }
 
+static void populateUpdate(RuleSetBuilder &set) {
+  update::populateGeneratedPDLLPatterns(set.patterns());
+  addNatives(set);
+  addUpdateNatives(set);
+  Statement state(set, Stratum::Recovery);
+  state(Promise::exact(), kComputed, {"UpdateRows", "UpdateColumn"});
+}
+
 /// The same function, in the words of another dialect.
 static void populateLowering(RuleSetBuilder &set) {
   lowering::populateGeneratedPDLLPatterns(set.patterns());
@@ -302,6 +313,7 @@ void luminal::eqsat::registerAllRuleSets() {
   registerRuleSet("norm", populateNorm);
   registerRuleSet("order", populateOrder);
   registerRuleSet("scan", populateScan);
+  registerRuleSet("update", populateUpdate);
   registerRuleSet("lowering", populateLowering);
   registerRuleSet("alternatives", populateAlternatives);
 }

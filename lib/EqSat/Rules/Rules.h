@@ -31,6 +31,9 @@ void addScanNatives(RuleSetBuilder &set);
 /// Its running products of floats.
 void addProductNatives(RuleSetBuilder &set);
 
+/// Those of Update.pdll.
+void addUpdateNatives(RuleSetBuilder &set);
+
 /// The arguments of a native function: a tensor type, of a value or given as
 /// one (null where it is none); and an index map.
 mlir::RankedTensorType tensorOf(const MatchContext &c, const NativeValue &v);

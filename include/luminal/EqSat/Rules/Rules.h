@@ -7,7 +7,8 @@
 namespace luminal::eqsat {
 
 /// Makes the rule sets of lib/EqSat/Rules known, in this order: views,
-/// arithmetic, math, narrow, matmul, norm, lowering; with the facts about
+/// arithmetic, math, narrow, matmul, norm, order, scan, update, lowering,
+/// alternatives; with the facts about
 /// classes that they read
 ///   number   every element is this number (an attribute of the element type)
 ///   extent   every element is this expression over symbols (a #hlir.map)

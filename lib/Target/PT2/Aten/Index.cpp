@@ -434,6 +434,17 @@ static Result<Value> scatterBy(OpCall &o, StringRef reduce, Value dest,
   return c.cast(result, type);
 }
 
+/// The dims with those last along which all elements of `v` are the same, as
+/// far as the view says that it is.
+static SmallVector<unsigned> repeatedLast(Value v, unsigned rank) {
+  SmallVector<unsigned> order, repeated;
+  auto view = v.getDefiningOp<ViewOp>();
+  for (unsigned d = 0; d < rank; ++d)
+    (view && !view.getMap().usesDim(d) ? repeated : order).push_back(d);
+  order.append(repeated);
+  return order;
+}
+
 /// `self` with the elements at the indices joined with `source`'s: replaced
 /// where no reduction is named.
 static Status scatterElements(OpCall &o, StringRef reduce, Value source,
@@ -453,14 +464,25 @@ static Status scatterElements(OpCall &o, StringRef reduce, Value source,
       return o.fail("the source is smaller than the index");
     map.push_back(Expr::dim(i));
   }
+  source = c.view(source, shape, map);
+  // Where neighbours have one index, whole rows may be updated (Update.pdll).
+  SmallVector<unsigned> order = repeatedLast(index, shape.size());
+  const bool isMoved = !llvm::is_sorted(order);
+  if (isMoved) {
+    self = c.permute(self, order), index = c.permute(index, order);
+    source = c.permute(source, order);
+    axis = llvm::find(order, axis) - order.begin();
+  }
   Value count =
       c.reshape(elementPositions(o, self, index, axis), {o.numElements(shape)});
-  Value updates = c.reshape(c.view(source, shape, map), {o.numElements(shape)});
+  Value updates = c.reshape(source, {o.numElements(shape)});
   Value flat = c.reshape(self, {o.numElements(self)});
   LUMINAL_TRY(result,
               reduce.empty()
                   ? c.scatter(Combine::Set, flat, count, updates)
                   : scatterBy(o, reduce, flat, count, updates, includeSelf));
+  if (isMoved)
+    result = c.permute(c.reshape(result, o.extents(self)), inverse(order));
   return o.ret(c.reshape(result, o.extents(dest)));
 }
 static Status scatterSrc(OpCall &o) {

@@ -785,8 +785,8 @@ std::vector<RuleProgram> structure() {
 
 std::vector<RuleProgram> luminal::test::allRulePrograms() {
   std::vector<RuleProgram> list = scalarFunctions();
-  for (auto more :
-       {conversions, tensorFunctions, structure, orderPrograms, scanPrograms})
+  for (auto more : {conversions, tensorFunctions, structure, orderPrograms,
+                    scanPrograms, updatePrograms})
     llvm::append_range(list, more());
   return list;
 }

@@ -46,6 +46,8 @@ std::vector<RuleProgram> allRulePrograms();
 std::vector<RuleProgram> orderPrograms();
 /// Those of them that scan rows.
 std::vector<RuleProgram> scanPrograms();
+/// Those of them that update rows.
+std::vector<RuleProgram> updatePrograms();
 
 /// Of so many programs one is taken: what they compute is a matter of the
 /// release build, and a sanitized one takes ten times as long.

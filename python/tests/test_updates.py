@@ -1,0 +1,74 @@
+# ===- test_updates.py - Updates by index ---------------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Rows that graph networks update element by element, by an index that is expanded over their columns."""
+import helpers
+import luminal
+import pytest
+import torch
+from luminal._backend import backend
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU"))]
+REDUCTIONS = ["sum", "mean", "prod", "amax", "amin"]
+
+
+def numbers(dtype, *shape):
+    """Whose sums are exact; few of them, so that many are equal."""
+    return torch.randint(-3, 4, shape, generator=torch.Generator().manual_seed(len(shape))).to(dtype)
+
+
+def places(most, *shape):
+    return torch.randint(0, most, shape, generator=torch.Generator().manual_seed(5))
+
+
+SPELLINGS = {
+    "expanded": (lambda x, i, v: x.scatter_add(0, i[:, None].expand_as(v), v), (20, 8), (50,), (50, 8)),
+    "repeated": (lambda x, i, v: x.scatter_add(0, i[:, None].repeat(1, 8), v), (20, 8), (50,), (50, 8)),
+    "summed": (lambda x, i, v: x.scatter_add(0, i[:, None] + torch.zeros_like(v).long(), v), (20, 8), (50,), (50, 8)),
+    "put": (lambda x, i, v: x.index_put((i[:, None], torch.arange(8, device=i.device)), v, accumulate=True), (20, 8), (50,), (50, 8)),
+    "of matrices": (lambda x, i, v: x.scatter_add(0, i[:, None, None].expand_as(v), v), (20, 5, 8), (50,), (50, 5, 8)),
+    "in batches": (lambda x, i, v: x.scatter_add(1, i[:, :, None].expand_as(v), v), (3, 20, 8), (3, 50), (3, 50, 8)),
+    "along the last dim": (lambda x, i, v: x.scatter_add(1, i.expand_as(v), v), (8, 20), (50,), (8, 50)),
+    "in the midst": (lambda x, i, v: x.scatter_add(0, i[:, None].expand_as(v), v), (20, 5, 8), (50, 8), (50, 5, 8)),
+}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_an_index_for_each_row_updates_rows(name, device):
+    function, to, of, what = SPELLINGS[name]
+    args = tuple(x.to(device) for x in (numbers(torch.float32, *to), places(20, *of), numbers(torch.float32, *what)))
+    compiled = luminal.compile(function, args)
+    helpers.same(compiled(*args), function(*args))
+    assert "UpdateRows" in [rule.name for rule in compiled.report.rules]
+
+
+def test_an_index_for_each_element_does_not():
+    args = numbers(torch.float32, 20, 8), places(20, 50, 8), numbers(torch.float32, 50, 8)
+    compiled = luminal.compile(lambda x, i, v: x.scatter_add(0, i, v), args)
+    helpers.same(compiled(*args), args[0].scatter_add(0, *args[1:]))
+    assert "UpdateRows" not in [rule.name for rule in compiled.report.rules]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16, torch.int64, torch.int32])
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+def test_reductions_of_rows(reduction, dtype, device):
+    """With rows that have no update, infinities and NaN, with the old rows and without them."""
+    def function(x, i, v):
+        i = i[:, None].expand_as(v)
+        return x.scatter_reduce(0, i, v, reduction), x.scatter_reduce(0, i, v, reduction, include_self=False)
+
+    x, i, v = numbers(dtype, 23, 6), 2 * places(11, 60), numbers(dtype, 60, 6)
+    if dtype.is_floating_point:
+        v[3], v[7, :3], v[9, 2:], x[4, 1] = float("inf"), float("-inf"), float("nan"), float("nan")
+    args = tuple(each.to(device) for each in (x, i, v))
+    compiled = luminal.compile(function, args)
+    helpers.same(compiled(*args), function(*args))
+    found = {rule.name for rule in compiled.report.rules}
+    assert found >= {"UpdateRows"} | ({"UpdateColumn"} if reduction == "mean" else set())
+    if reduction == "prod":
+        return  # Each row is multiplied with what it takes of all updates, by halves.
+    function = torch.compile(function, backend=backend, dynamic=True, fullgraph=True)
+    for count in (60, 7, 0):
+        some = args[0], args[1][:count], args[2][:count]
+        helpers.same(function(*some), function._torchdynamo_orig_callable(*some))
