@@ -5,9 +5,10 @@
 // halves, padded with ones, are multiplied until one element is left. Where the
 // extent is an expression, it is the last of the running products: halves of an
 // expression, one in another, take longer to simplify with each step, and a
-// scan takes one kernel for any extent. A running product doubles: each element is multiplied by the one 1, 2, 4, ... places
-// before. Products of floats are scaled on the way, so that they overflow where
-// a product from the left would, and nowhere else.
+// scan takes one kernel for any extent. A running product doubles: each element
+// is multiplied by the one 1, 2, 4, ... places before. Products of floats are
+// scaled on the way, so that they overflow where a product from the left would,
+// and nowhere else.
 //
 //===----------------------------------------------------------------------===//
 
