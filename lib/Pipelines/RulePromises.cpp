@@ -51,8 +51,9 @@ namespace {
 /// Makes `func.func @main` of what a pattern matches.
 class LeftSide {
 public:
-  LeftSide(pdl::PatternOp pattern, Type elementType)
-      : pattern(pattern), builder(pattern.getContext()),
+  /// A range of operands has `rangeSize` of them.
+  LeftSide(pdl::PatternOp pattern, Type elementType, size_t rangeSize)
+      : pattern(pattern), builder(pattern.getContext()), rangeSize(rangeSize),
         sample(RankedTensorType::get({4, 8}, elementType)) {}
 
   /// Null where it cannot be made.
@@ -70,6 +71,7 @@ private:
 
   pdl::PatternOp pattern;
   OpBuilder builder;
+  size_t rangeSize;
   Type sample;
   func::FuncOp function;
   DenseMap<Value, Type> types;
@@ -139,6 +141,15 @@ bool LeftSide::visit(Operation &op) {
         entry.addArgument(typeOf(operand.getValueType()), op.getLoc())};
     return true;
   }
+  if (auto operands = dyn_cast<pdl::OperandsOp>(op)) {
+    SmallVector<Value> &all = values[operands.getResult()];
+    for (size_t i = 0; i != rangeSize; ++i)
+      all.push_back(
+          function.getBody().front().addArgument(sample, op.getLoc()));
+    return true;
+  }
+  if (isa<pdl::TypesOp>(op))
+    return true; // what is inferred, or that of the samples
   if (auto operation = dyn_cast<pdl::OperationOp>(op))
     return makeOperation(operation);
   if (auto result = dyn_cast<pdl::ResultOp>(op)) {
@@ -438,8 +449,12 @@ static std::string judge(pdl::PatternOp pattern, Clock::time_point end) {
   if (elements.empty())
     elements = {Float32Type::get(pattern.getContext()),
                 IntegerType::get(pattern.getContext(), 32)};
+  static constexpr size_t kRanges[] = {1, 2, 0};
   for (Type element : elements) {
-    OwningOpRef<ModuleOp> before = LeftSide(pattern, element).make();
+    OwningOpRef<ModuleOp> before;
+    for (size_t size : kRanges)
+      if (!before)
+        before = LeftSide(pattern, element, size).make();
     if (!before)
       continue;
     for (OwningOpRef<ModuleOp> &after : applyRule(pattern, *before)) {

@@ -15,9 +15,9 @@ namespace luminal {
 /// else than it promises: the left side is made a program of sampled tensors,
 /// the engine applies the rule to it, and the interpreter computes both. Takes
 /// at most a second a file; what was found is kept in `folder` (empty: in the
-/// user's cache), by the file's digest. A rule whose left side cannot be made
-/// so (ranges, attributes of any value, natives that refuse samples) is not
-/// sampled.
+/// user's cache), by the file's digest. A range of operands is one, else two,
+/// else none. A rule whose left side cannot be made so (attributes of any
+/// value, natives that refuse samples) is not sampled.
 void samplePromises(mlir::MLIRContext &context, llvm::StringRef file,
                     const std::string &folder);
 
