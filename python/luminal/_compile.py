@@ -224,20 +224,20 @@ class CompiledModel:
 
     @property
     def report(self) -> _report.Report:
-        """What the compiler did. Compiles again where nothing was measured, which makes the same program, and no file was asked for."""
+        """What the compiler did. Compiles again where nothing was measured, which makes the same program, and no file was asked
+        for, and where a model with other names made the artifact of the cache."""
         if self._report is None:
             texts = self._place.texts(self._options)
-            self._report = _report.compile_with_report(self._named_input(), "model", texts)[2]
-            if _report.is_searched(texts):
-                self._report.remarks.append("of a second search, which may have found another program than the one that runs: "
-                                            "that is from the cache, and was searched for by a model with other names")
+            data, _, self._report = _report.compile_with_report(self._named_input(), "graph", texts)
+            if _report.is_searched(texts) and _modules.without(data) != _modules.without(self._data):
+                self._report.remarks.append("of another search than that of the program that runs, which is from the cache")
         self._report.in_place = self._in_place
         return self._report
 
     def ir(self, phase: str = "scheduled") -> str:
         """The program after a phase: "imported", "rolled", "saturated", "fused", "scheduled" or "lowered"."""
         texts = [*self._place.texts(self._options), f"--emit={phase}"]
-        return _capi.compile_bytes(self._input(), "model", texts)[0].decode()
+        return _capi.compile_bytes(self._input(), "graph", texts)[0].decode()
 
     def rule_texts(self) -> list[str]:
         """The options of its search for equal programs, as the C interface takes them."""
@@ -253,13 +253,13 @@ class CompiledModel:
         values = {name: self._value(name) for name in self._where}
         texts = [t for t in self._place.texts(self._options) if t != "--allow-missing-weights"] + ["--embed-weights"]
         if self._program is None:
-            data, _ = _capi.compile_bytes(self._archive(values, {}, is_saved=True), "model", texts)
+            data, _ = _capi.compile_bytes(self._archive(values, {}, is_saved=True), "graph", texts)
             data = _modules.put(data, self._modules)
         else:
             with tempfile.TemporaryDirectory() as folder:
                 weights = pathlib.Path(folder) / "weights.safetensors"
                 _archive.write_safetensors(weights, values)
-                data, _ = _capi.compile_bytes(self._program, "model", [*texts, f"--weights={weights}"])
+                data, _ = _capi.compile_bytes(self._program, "graph", [*texts, f"--weights={weights}"])
         _cache.write_atomically(pathlib.Path(path), data)
 
     def profile(self, trace: str | os.PathLike[str] | None = None, args: tuple[Any, ...] | None = None,
