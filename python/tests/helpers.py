@@ -1,5 +1,7 @@
 # ===- helpers.py - Comparisons that tests share --------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import html.parser
+
 import torch
 from luminal._backend import backend
 from torch.utils import _pytree as pytree
@@ -30,3 +32,28 @@ def same(got, expected):
             assert [s for s, n in zip(a.stride(), a.shape) if n > 1] == [s for s, n in zip(b.stride(), b.shape) if n > 1]
         rtol, atol = tolerance(b.dtype)
         torch.testing.assert_close(a, b, rtol=rtol, atol=atol, equal_nan=True)
+
+
+class Page(html.parser.HTMLParser):
+    """What HTML holds, of which each element has to be closed in turn. A browser, which the set-up has not, would pass over it."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.seen = [], []
+        self.feed(text)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.append((tag, dict(attributes)))
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.seen.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def all(self, tag):
+        return [attributes for found, attributes in self.seen if found == tag]

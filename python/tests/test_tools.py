@@ -1,12 +1,12 @@
 # ===- test_tools.py - Reports, explain, bench, the command line -----------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import html
-import html.parser
 import re
 import subprocess
 import sys
 
 import conftest
+import helpers
 import luminal
 import numpy
 import pytest
@@ -25,7 +25,7 @@ def test_report(model):
     assert sum(kernel.steps for kernel in report.kernels) == report.steps >= 1
     assert all(kernel.kind in str(report) for kernel in report.kernels)
     assert any(rule.ops > 0 for rule in report.rules) and set(report.phases) >= {"imported", "fused"}
-    assert report._repr_html_().count("<tr>") == 1 + len(report.program)
+    assert len(helpers.Page(report._repr_html_()).all("tr")) == 1 + len(report.program)
     # Each step with all that is known of it.
     assert len(report.program) == report.steps and {s.kernel for s in report.program} == {k.name for k in report.kernels}
     for step in report.program:
@@ -58,36 +58,13 @@ def test_report_names_all_rules(tmp_path):
     assert all(rule.steps > 0 for rule in rules.values())
 
 
-class Drawings(html.parser.HTMLParser):
-    """What a page holds, of which each element has to be closed."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.seen = [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        self.seen.append((tag, dict(attributes)))
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attributes):
-        self.seen.append((tag, dict(attributes)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def all(self, tag):
-        return [attributes for found, attributes in self.seen if found == tag]
-
-
 def test_page_of_a_report(model, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "plans"))
     compiled = luminal.compile(model, (torch.randn(8, 16),), search_candidates=2, report=str(tmp_path / "report.json"))
     text = compiled.report.html()
     assert {"Gemm", "Gelu"} <= {rule.name for rule in compiled.report.rules}
-    page = Drawings(text)
-    assert not page.open and "http" not in text.replace("http://www.w3.org", "")
+    page = helpers.Page(text)
+    assert "http" not in text.replace("http://www.w3.org", "")
     assert [len(page.all("svg")), len(page.all("circle"))] == [3, len([s for s in compiled.report.program if s.flops])]
     for circle in page.all("circle"):
         assert 70 <= float(circle["cx"]) <= 710 and 20 <= float(circle["cy"]) <= 280
@@ -138,11 +115,11 @@ def test_curve_of_a_search(sums, roofline, told):
     """What the search won takes much of the height, and no text lies on another or beside the picture."""
     points = [{"at": float(i), "sum_of_kernels": 1e-6 * value} for i, value in enumerate(sums)]
     text = luminal._report_page._curve({"seconds": len(sums) + 0.7, "curve": points, "roofline_seconds": 1e-6 * roofline})
-    labels = [(float(t["x"]), float(t["y"]), t["text-anchor"]) for t in Drawings(text).all("text")]
+    labels = [(float(t["x"]), float(t["y"]), t["text-anchor"]) for t in helpers.Page(text).all("text")]
     assert told in text
     assert all(abs(a[1] - b[1]) > 10 or abs(a[0] - b[0]) > 60 for a in labels for b in labels if a is not b), labels
     assert all(0 <= x <= (720 if anchor == "end" else 690) and 8 <= y <= 320 for x, y, anchor in labels), labels
-    curve = next(path["d"] for path in Drawings(text).all("path") if path.get("stroke-width") == "2")
+    curve = next(path["d"] for path in helpers.Page(text).all("path") if path.get("stroke-width") == "2")
     heights = [float(height) for height in re.findall(r"[ V]([0-9.]+)", curve)]
     assert len(heights) == len(sums) and (sums[0] == sums[-1] or heights[-1] - heights[0] > 100)
 
