@@ -11,12 +11,15 @@
 
 namespace luminal::test {
 
-/// Nodes are made by RandomGenerator.cpp, parts of programs by RandomParts.cpp.
+/// Nodes are made by RandomGenerator.cpp, parts of programs by RandomParts.cpp,
+/// orders, scans and updates by RandomOrders.cpp.
 class Generator {
 public:
   Generator(uint64_t seed, const ProgramScale &scale)
       : random(seed), scale(scale) {}
   RandomProgram make();
+  /// Of orders, scans and updates alone.
+  RandomProgram makeOrders();
 
 private:
   // Choices. The library's distributions differ between implementations.
@@ -94,6 +97,19 @@ private:
   unsigned concatenation(unsigned n);
   unsigned joinedRows(unsigned n);
   void step();
+  void chooseResults();
+
+  // Orders, scans and updates.
+  unsigned exactly(const Shape &shape, DType dtype,
+                   std::vector<unsigned> operands, const std::string &op);
+  unsigned ofEveryKind(const Shape &shape, DType t, bool isIntegral);
+  Shape rowsOfLength(int64_t most);
+  unsigned updated(const std::string &combine, unsigned dest, unsigned index,
+                   unsigned updates);
+  void orders(DType t);
+  void scans(DType t);
+  void updates(DType t);
+  void histogram();
 
   std::mt19937_64 random;
   const ProgramScale &scale;

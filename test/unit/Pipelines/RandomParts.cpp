@@ -641,6 +641,21 @@ void Generator::step() {
   }
 }
 
+/// What nothing reads, and some of the rest.
+void Generator::chooseResults() {
+  std::vector<bool> isRead(program.nodes.size());
+  for (const Node &n : program.nodes)
+    for (unsigned operand : n.operands)
+      isRead[operand] = true;
+  for (unsigned i = 0; i < program.nodes.size(); ++i)
+    if (!at(i).isArgument && (!isRead[i] || chance(6)))
+      program.results.push_back(i);
+  std::sort(program.results.begin(), program.results.end());
+  program.results.erase(
+      std::unique(program.results.begin(), program.results.end()),
+      program.results.end());
+}
+
 RandomProgram Generator::make() {
   static const std::vector<DType> types = {DType::F32, DType::F32,  DType::F32,
                                            DType::F16, DType::BF16, DType::F64};
@@ -658,18 +673,7 @@ RandomProgram Generator::make() {
     step();
   if (chance(15))
     groupedRows();
-  // What nothing reads, and some of the rest.
-  std::vector<bool> isRead(program.nodes.size());
-  for (const Node &n : program.nodes)
-    for (unsigned operand : n.operands)
-      isRead[operand] = true;
-  for (unsigned i = 0; i < program.nodes.size(); ++i)
-    if (!at(i).isArgument && (!isRead[i] || chance(6)))
-      program.results.push_back(i);
-  std::sort(program.results.begin(), program.results.end());
-  program.results.erase(
-      std::unique(program.results.begin(), program.results.end()),
-      program.results.end());
+  chooseResults();
   return std::move(program);
 }
 

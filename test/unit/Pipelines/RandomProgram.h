@@ -88,6 +88,9 @@ RandomProgram
 makeRandomProgram(uint64_t seed,
                   const ProgramScale &scale = ProgramScale::small());
 
+/// The same of programs of orders, scans and updates.
+RandomProgram makeRandomOrders(uint64_t seed);
+
 // Text of types, maps and ops.
 
 /// `tensor<4x?xf32, #hlir.dims<m>>`.

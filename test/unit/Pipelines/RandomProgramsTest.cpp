@@ -7,6 +7,7 @@
 // that fails is printed with the first of its values that fails alone.
 //
 // LUMINAL_PROGRAMS=N runs N programs, LUMINAL_PROGRAMS=FIRST:LAST chosen ones;
+// LUMINAL_ORDERS does so for programs of orders, scans and updates.
 // LUMINAL_TEST_DEVICE=cuda runs them there (docs/Testing.md).
 //
 //===----------------------------------------------------------------------===//
@@ -26,19 +27,14 @@ static std::string run(ProgramRunner &runner, const RandomProgram &program,
   return calls ? runner.check(program.getText(returned), *calls) : runner.error;
 }
 
-TEST(RandomPrograms, ComputeWhatTheirOpsSay) {
-#if __has_feature(address_sanitizer)
-  constexpr uint64_t usual = 60;
-#else
-  constexpr uint64_t usual = 300;
-#endif
-  auto [first, last] = readSeeds("LUMINAL_PROGRAMS", usual);
-  ProgramRunner runner;
-  const RunCounts &counts = runner.counts;
+/// Runs the programs of these seeds; how many there were.
+static uint64_t runAll(ProgramRunner &runner, Seeds seeds,
+                       RandomProgram (*make)(uint64_t)) {
+  auto [first, last] = seeds;
   uint64_t programs = 0;
   unsigned failures = 0;
   for (uint64_t seed = first; seed < last && failures < 10; ++seed) {
-    RandomProgram program = makeRandomProgram(seed);
+    RandomProgram program = make(seed);
     ++programs;
     std::string wrong = run(runner, program, program.results, seed);
     if (wrong.empty())
@@ -59,6 +55,20 @@ TEST(RandomPrograms, ComputeWhatTheirOpsSay) {
     ADD_FAILURE() << "seed " << seed << ": " << wrong << "\n"
                   << program.getText(returned);
   }
+  return programs;
+}
+
+TEST(RandomPrograms, ComputeWhatTheirOpsSay) {
+#if __has_feature(address_sanitizer)
+  constexpr uint64_t usual = 60;
+#else
+  constexpr uint64_t usual = 300;
+#endif
+  ProgramRunner runner;
+  const RunCounts &counts = runner.counts;
+  uint64_t programs =
+      runAll(runner, readSeeds("LUMINAL_PROGRAMS", usual),
+             [](uint64_t seed) { return makeRandomProgram(seed); });
   std::printf("%llu programs, %llu calls, %llu elements: %.1f%% within bounds, "
               "%.2f%% of these without one, %.2f%% loose\n",
               (unsigned long long)programs, (unsigned long long)counts.calls,
@@ -72,4 +82,19 @@ TEST(RandomPrograms, ComputeWhatTheirOpsSay) {
     return;
   EXPECT_LT(double(counts.loose + counts.unbounded),
             0.1 * double(counts.bounded));
+}
+
+TEST(RandomOrders, ComputeWhatTheirOpsSay) {
+#if __has_feature(address_sanitizer)
+  constexpr uint64_t usual = 15;
+#else
+  constexpr uint64_t usual = 80;
+#endif
+  ProgramRunner runner;
+  uint64_t programs =
+      runAll(runner, readSeeds("LUMINAL_ORDERS", usual), makeRandomOrders);
+  std::printf("%llu programs, %llu calls, %llu elements\n",
+              (unsigned long long)programs,
+              (unsigned long long)runner.counts.calls,
+              (unsigned long long)runner.counts.elements);
 }
