@@ -407,12 +407,12 @@ private:
   template <bool isReverse, bool isExclusive>
   void stepAlong(State &state, const In *x, Out *y, int64_t count,
                  int64_t place);
-  /// A lane from memory to memory, where nothing is skipped: its elements are
-  /// converted while a step waits for the one before. Whether it has types of
-  /// which that is known.
-  bool stepThrough(State &state, const Stretch &lane);
-  template <typename T>
-  void stepThrough(State &state, const T *x, T *y, int64_t count);
+  /// Lanes of one length from memory to memory, where nothing is skipped: their
+  /// elements are converted while a step waits for the one before. Whether they
+  /// have types of which that is known.
+  bool stepThrough(State *states, const Stretch *lanes, int64_t count);
+  template <int64_t lanes, typename T, bool isExclusive>
+  void stepThrough(State *states, const Stretch *all);
   /// Whether elements in memory are those of the states.
   template <typename T>
   static bool isStored(DType type) {
@@ -485,33 +485,55 @@ void Scanner<Op>::stepAlong(State &state, const In *x, Out *y, int64_t count,
 }
 
 template <typename Op>
-template <typename T>
-void Scanner<Op>::stepThrough(State &state, const T *x, T *y, int64_t count) {
-  State s = state;
-  const int64_t step = next();
+template <int64_t lanes, typename T, bool isExclusive>
+void Scanner<Op>::stepThrough(State *states, const Stretch *all) {
+  constexpr int64_t kLine = 64 / sizeof(T);
+  std::array<State, lanes> s;
+  std::copy_n(states, lanes, s.begin());
+  const T *x[lanes];
+  T *y[lanes];
+  for (int64_t k = 0; k < lanes; ++k) {
+    x[k] = reinterpret_cast<const T *>(data) + all[k].first;
+    y[k] = reinterpret_cast<T *>(result) + all[k].first;
+  }
+  const int64_t count = all[0].length, step = next();
   int64_t i = first(count);
-  if (shape.exclusive)
-    for (int64_t n = 0; n < count; ++n, i += step) {
-      const auto element = static_cast<In>(x[i]);
-      y[i] = static_cast<T>(op.value(s));
-      op.step(s, element, i);
-    }
-  else
-    for (int64_t n = 0; n < count; ++n, i += step) {
-      op.step(s, static_cast<In>(x[i]), i);
-      y[i] = static_cast<T>(op.value(s));
-    }
-  state = s;
+  for (int64_t n = 0; n < count;) {
+    // The lanes behind these: rows may be too short for the processor to see
+    // what comes next.
+    for (int64_t k = 0; lanes > 1 && k < lanes; ++k)
+      __builtin_prefetch(x[k] + lanes * count + i);
+    for (const int64_t end = std::min(count, n + kLine); n < end;
+         ++n, i += step)
+#pragma GCC unroll 4
+      for (int64_t k = 0; k < lanes; ++k) {
+        const auto element = static_cast<In>(x[k][i]);
+        const auto before = static_cast<T>(op.value(s[k]));
+        op.step(s[k], element, i);
+        y[k][i] = isExclusive ? before : static_cast<T>(op.value(s[k]));
+      }
+  }
+  std::copy_n(s.begin(), lanes, states);
 }
 
 template <typename Op>
-bool Scanner<Op>::stepThrough(State &state, const Stretch &lane) {
+bool Scanner<Op>::stepThrough(State *states, const Stretch *lanes,
+                              int64_t count) {
   if constexpr (Op::kIsThrough) {
+    constexpr int64_t kAtOnce = 4;
     auto run = [&]<typename T>(std::type_identity<T>) {
-      stepThrough(state, reinterpret_cast<const T *>(data) + lane.first,
-                  reinterpret_cast<T *>(result) + lane.first, lane.length);
+      auto all = [&]<bool isExclusive>(std::bool_constant<isExclusive>) {
+        if (count == 1)
+          return stepThrough<1, T, isExclusive>(states, lanes);
+        for (int64_t k = 0; k < count; k += kAtOnce)
+          stepThrough<kAtOnce, T, isExclusive>(states + k, lanes + k);
+      };
+      shape.exclusive ? all(std::true_type()) : all(std::false_type());
       return true;
     };
+    for (int64_t k = 1; k < count; ++k)
+      if (count % kAtOnce || lanes[k].length != lanes[0].length)
+        return false;
     if (!result || shape.type != shape.resultType)
       return false;
     if (shape.type == DType::F32)
@@ -531,7 +553,7 @@ void Scanner<Op>::scanRows(int64_t begin, int64_t end, State *states) {
     all[k] = getStretch(shape, (begin + k) / parts, (begin + k) % parts, parts);
     longest = std::max(longest, all[k].length);
   }
-  if (lanes == 1 && stepThrough(states[0], all[0]))
+  if (stepThrough(states, all, lanes))
     return;
   const bool isRead = !isStored<In>(shape.type),
              isWritten = !isStored<Out>(shape.resultType);
