@@ -104,8 +104,9 @@ def make_rows():
     for how in ("sum", "amax"):
         row(f"scatter_reduce-{how}-20000", lambda x, i, v, how=how: x.scatter_reduce(0, i, v, how), floats(nodes),
             integers(nodes, million), floats(million))
-    row("scatter_reduce-mean-20000x64", lambda x, i, v: x.scatter_reduce(0, i[:, None].expand_as(v), v, "mean"),
-        floats(nodes, 64), integers(nodes, million), floats(million, 64))
+    for how in ("mean", "amax"):
+        row(f"scatter_reduce-{how}-20000x64", lambda x, i, v, how=how: x.scatter_reduce(0, i[:, None].expand_as(v), v, how),
+            floats(nodes, 64), integers(nodes, million), floats(million, 64))
     row("bincount-10000000", lambda i: torch.bincount(i, minlength=256), integers(256, 10**7))
     row("histc-10000000", lambda x: torch.histc(x, 100, -3, 3), floats(10**7))
     row("sampler-128256", sample, integers(VOCABULARY, 1, 200), 4 * floats(1, VOCABULARY), torch.full((1, 1), 0.4),

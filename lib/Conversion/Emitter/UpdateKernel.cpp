@@ -3,12 +3,14 @@
 //
 // A unit of work is a block of the updates. Their order is of no matter: units
 // that meet at an element write the same bits, or add or compare atomically,
-// which is exact for integers. A team shares the columns of a row, whose index
+// which is exact for integers. Floats are compared as the integers of their
+// bits. A team shares the columns of a row, whose index
 // it reads once.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ScatterLoops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace luminal;
@@ -68,17 +70,62 @@ private:
 
   void write(Value v) {
     // Of other types there is one update at most (llir::isOrderFree).
-    bool isAtomic = op.getCombine() != hlir::Combine::Set &&
-                    (v.getType().isInteger(32) || v.getType().isInteger(64));
+    Type type = v.getType();
+    bool isMax = op.getCombine() == hlir::Combine::Max,
+         isFloat = isMax && (type.isF32() || type.isF64()),
+         isAtomic = op.getCombine() != hlir::Combine::Set &&
+                    (type.isInteger(32) || type.isInteger(64) || isFloat);
     if (!isAtomic)
       return e.storeAt(0, position(columns), combine(position(columns), v));
-    auto kind = op.getCombine() == hlir::Combine::Add ? LLVM::AtomicBinOp::add
-                                                      : LLVM::AtomicBinOp::max;
     Value at =
         e.getOperandAddress(op.getDest(), join({Expr::dim(row)}, columns));
+    if (isFloat)
+      return writeMaximum(at, v);
+    combineAtomically(isMax ? LLVM::AtomicBinOp::max : LLVM::AtomicBinOp::add,
+                      at, v);
+  }
+
+  void combineAtomically(LLVM::AtomicBinOp kind, Value at, Value v) {
     LLVM::AtomicRMWOp::create(e.b, kind, at, v, LLVM::AtomicOrdering::monotonic,
                               e.syncScope,
                               v.getType().getIntOrFloatBitWidth() / 8);
+  }
+
+  /// Bits of positive floats are in the order of signed integers, and above
+  /// all negative ones; those of negative floats are in reverse. A NaN is
+  /// written as the positive one, which is above infinity in both orders. One
+  /// that is there, of whatever bits, stays: nobody writes there. What is read
+  /// may be old, but only grows, so most updates are done when they have read
+  /// that there is more.
+  void writeMaximum(Value at, Value v) {
+    ImplicitLocOpBuilder &b = e.b;
+    using F = arith::CmpFPredicate;
+    using I = arith::CmpIPredicate;
+    auto type = cast<FloatType>(v.getType());
+    Type bits = b.getIntegerType(type.getWidth());
+    Value nan = arith::ConstantOp::create(
+        b, b.getFloatAttr(type, APFloat::getQNaN(type.getFloatSemantics())));
+    Value isNan = arith::CmpFOp::create(b, F::UNO, v, v);
+    Value number = arith::BitcastOp::create(
+        b, bits, arith::SelectOp::create(b, isNan, nan, v));
+    Value before = LLVM::LoadOp::create(
+        b, bits, at, /*alignment=*/type.getWidth() / 8, /*isVolatile=*/false,
+        /*isNonTemporal=*/false, /*isInvariant=*/false,
+        /*isInvariantGroup=*/false, LLVM::AtomicOrdering::monotonic,
+        e.syncScope);
+    Value old = arith::BitcastOp::create(b, type, before);
+    Value isNumber = arith::CmpFOp::create(b, F::ORD, old, old),
+          isNotMore = arith::CmpFOp::create(b, F::ULE, old, v),
+          isOther = arith::CmpIOp::create(b, I::ne, before, number);
+    Value isNew = arith::AndIOp::create(
+        b, arith::AndIOp::create(b, isNumber, isNotMore), isOther);
+    Value zero = arith::ConstantOp::create(b, b.getIntegerAttr(bits, 0));
+    Value isNegative = arith::CmpIOp::create(b, I::slt, number, zero),
+          isPositive = arith::CmpIOp::create(b, I::sge, number, zero);
+    e.ifThen(arith::AndIOp::create(b, isNew, isPositive),
+             [&] { combineAtomically(LLVM::AtomicBinOp::max, at, number); });
+    e.ifThen(arith::AndIOp::create(b, isNew, isNegative),
+             [&] { combineAtomically(LLVM::AtomicBinOp::umin, at, number); });
   }
 
   Index updateIndex, columns;

@@ -78,3 +78,18 @@ func.func private @one(%a: tensor<1000x64xf16>, %i: tensor<1xi64>, %u: tensor<1x
   }
   return %r : tensor<1000x64xf16>
 }
+
+// Floats by the order of their bits, where there is not more already.
+// CHECK-LABEL: .entry max_float(
+// CHECK: ld.relaxed
+// CHECK: {{atom|red}}{{.*}}global{{.*}}max.s32
+// CHECK: {{atom|red}}{{.*}}global{{.*}}min.u32
+// CHECK: ret
+func.func private @max_float(%a: tensor<1000xf32>, %i: tensor<600xi64>, %u: tensor<600xf32>) -> tensor<1000xf32> {
+  %r = llir.kernel(%a, %i, %u) {in_place} : (tensor<1000xf32>, tensor<600xi64>, tensor<600xf32>) -> tensor<1000xf32> {
+  ^bb0(%x: tensor<1000xf32>, %j: tensor<600xi64>, %v: tensor<600xf32>):
+    %0 = llir.scatter max %x, %j, %v {checked} : tensor<1000xf32>, tensor<600xi64>, tensor<600xf32>
+    llir.yield %0 : tensor<1000xf32>
+  }
+  return %r : tensor<1000xf32>
+}

@@ -94,16 +94,28 @@ func.func @many_floats(%x: tensor<9x4xf32>, %i: tensor<300xi64>, %u: tensor<300x
   return %0 : tensor<9x4xf32>
 }
 
-// A maximum rounds nothing. With exact, sums stay in order.
+// A maximum rounds nothing, and of f32 needs no order. With exact, sums stay in order.
 // RUN: luminal-opt %s --llir-expand-updates="block-threads=1024 exact=true" | FileCheck %s --check-prefix=EXACT
-// CHECK-LABEL: @largest
-// CHECK: llir.segment_reduce max
-// CHECK: llir.elementwise max
+// CHECK-LABEL: @largest(
+// CHECK-NEXT: llir.scatter max
+// CHECK-NEXT: return
+// REMARK: Function=largest | by=nothing
 // EXACT-LABEL: @many_floats
 // EXACT-NEXT: llir.scatter add
-// EXACT-LABEL: @largest
-// EXACT: llir.segment_reduce max
+// EXACT-LABEL: @largest(
+// EXACT-NEXT: llir.scatter max
 func.func @largest(%x: tensor<9xf32>, %i: tensor<300xi64>, %u: tensor<300xf32>) -> tensor<9xf32> {
   %0 = llir.scatter max %x, %i, %u {checked} : tensor<9xf32>, tensor<300xi64>, tensor<300xf32>
   return %0 : tensor<9xf32>
+}
+
+// There are no atomics of 16 bits.
+// CHECK-LABEL: @largest_narrow
+// CHECK: llir.segment_reduce max
+// CHECK: llir.elementwise max
+// EXACT-LABEL: @largest_narrow
+// EXACT: llir.segment_reduce max
+func.func @largest_narrow(%x: tensor<9xf16>, %i: tensor<300xi64>, %u: tensor<300xf16>) -> tensor<9xf16> {
+  %0 = llir.scatter max %x, %i, %u {checked} : tensor<9xf16>, tensor<300xi64>, tensor<300xf16>
+  return %0 : tensor<9xf16>
 }

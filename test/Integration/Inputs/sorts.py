@@ -79,7 +79,7 @@ UPDATES = [
     ("f32", "i64", 20, (300,), (5,), "add"),
     ("f16", "i32", 7, (5, 33), (2,), "add"),
     ("f64", "i64", 3000, (2500,), (), "add"),
-    ("f32", "i64", 50, (200,), (3,), "max"),
+    ("f16", "i64", 50, (200,), (3,), "max"),
 ]
 for i, (dtype, index, rows, indices, row, combine) in enumerate(UPDATES):
     at = len(arguments)

@@ -122,6 +122,9 @@ bool llir::isOrderFree(ScatterOp op, const Assumptions &symbols) {
   Expr count = countElements(op.getIndices().getType());
   if (symbols.provablyLessEqual(count, 1))
     return true;
+  if (op.getCombine() == hlir::Combine::Max &&
+      (element.isF32() || element.isF64()))
+    return true;
   if (op.getCombine() != hlir::Combine::Set)
     return element.isSignlessInteger(32) || element.isInteger(64);
   return areDistinct(op.getIndices(), symbols) ||

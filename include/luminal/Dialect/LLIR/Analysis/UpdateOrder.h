@@ -9,11 +9,12 @@
 namespace luminal::llir {
 
 /// Whether the updates of a scatter give the same bits in any order, and at
-/// once: integers are added or compared, which is exact; there is at most one
-/// update; or rows are set whose indices are pairwise different, or whose
-/// elements follow from the index alone, so that equal indices set equal rows.
-/// Found from the ops that define the indices and updates, in a kernel's body
-/// or outside of one. `symbols` are the ranges of the symbols.
+/// once: integers are added or compared, which is exact; f32 or f64 are
+/// compared, of which -0 is below 0 then; there is at most one update; or rows
+/// are set whose indices are pairwise different, or whose elements follow from
+/// the index alone, so that equal indices set equal rows. Found from the ops
+/// that define the indices and updates, in a kernel's body or outside of one.
+/// `symbols` are the ranges of the symbols.
 bool isOrderFree(ScatterOp op, const Assumptions &symbols);
 
 } // namespace luminal::llir

@@ -40,7 +40,7 @@ def ExpandUpdatesPass : Pass<"llir-expand-updates", "::mlir::func::FuncOp"> {
     %v = llir.gather %u, %w {checked} : tensor<3x4xf32>, tensor<3xi32> -> tensor<3x4xf32>
     %r = llir.scatter set %x, %i, %v {checked} : tensor<9x4xf32>, tensor<3xi64>, tensor<3x4xf32>
     ```
-    Sums and maxima of floats are computed by sorted indices: the places of the updates in the order of their rows, where each
+    Sums of floats, and maxima of f16 and bf16, are computed by sorted indices: the places of the updates in the order of their rows, where each
     row's begin among them, and a reduction of each such segment, in their order. Sums round in another way then, the same in
     every run.
 
