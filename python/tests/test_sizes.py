@@ -269,10 +269,17 @@ def of_an_int(x):
     return x * n, n + x.size(0)
 
 
+def of_a_sum(x):
+    n = x.long().max().item() - 2
+    torch._check(n >= 1, lambda: "not above 2")
+    torch._check(n <= x.size(0))
+    return x.narrow(0, 0, n).sum()
+
+
 @pytest.mark.parametrize("is_dynamic", [False, True])
 @pytest.mark.parametrize("function,text", [
     (positive, "not positive"), (written, "not above 3"), (without_a_text, "^Expected Tensor with single nonzero value"), (beside_ops_that_are_left, "not positive"), (of_a_flag, "the first"),
-    (of_a_float, "zuf0|the mean"), (of_an_int, "u0 >= 2")])
+    (of_a_float, "zuf0|the mean"), (of_an_int, "u0 >= 2"), (of_a_sum, "u0 >= 3|u0 - 2 >= 1|not above 2|negative")])
 def test_assertions_about_elements(function, text, is_dynamic, monkeypatch):
     """The error is the one of PyTorch's own backends; what the call wrote to inputs stays."""
     monkeypatch.setattr(torch._dynamo.config, "capture_scalar_outputs", True)

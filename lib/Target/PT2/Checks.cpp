@@ -84,16 +84,33 @@ static bool isPure(const Node &node) {
 }
 
 void Importer::findChecks() {
-  // Numbers that were read from elements, and values computed from them.
+  // Numbers that were read from elements, and values computed from them, by ops
+  // or, where a size stands for a number, in its expression.
+  std::map<std::string, std::string> readers; // number of each symbol
+  auto numbersIn = [&](const Argument &arg) {
+    std::vector<std::string> symbols, numbers;
+    for (const Expr &expr : arg.exprs)
+      expr.collectSymbols(symbols);
+    for (const std::string &symbol : symbols)
+      if (auto it = readers.find(symbol); it != readers.end())
+        numbers.push_back(it->second);
+    return numbers;
+  };
   for (const Node &node : program.nodes) {
     bool fromElements = !isSymbolic(node);
     for (const NamedArgument &input : node.inputs)
       for (const std::string &name : input.value.symbolics)
         fromElements |= readFromElements.count(name) != 0;
-    if (fromElements)
-      for (const Argument &output : node.outputs)
-        readFromElements.insert(output.symbolics.begin(),
-                                output.symbolics.end());
+    for (const Argument &output : node.outputs)
+      fromElements |= !numbersIn(output).empty();
+    if (!fromElements)
+      continue;
+    for (const Argument &output : node.outputs) {
+      readFromElements.insert(output.symbolics.begin(), output.symbolics.end());
+      if (readsElement(node) && output.kind == Argument::Int)
+        if (std::optional<std::string_view> symbol = output.exprs[0].asSymbol())
+          readers.try_emplace(std::string(*symbol), output.symbolics[0]);
+    }
   }
   auto isAboutSizes = [&](const Node &node, const Assertion &assertion) {
     for (const NamedArgument &input : node.inputs)
@@ -144,7 +161,9 @@ void Importer::findChecks() {
       if (input.value.namesTensors())
         for (const std::string &name : input.value.names)
           (isRead || !role.isDropped ? used : checked).insert(name);
-      for (const std::string &name : input.value.symbolics) {
+      std::vector<std::string> numbers = input.value.symbolics;
+      llvm::append_range(numbers, numbersIn(input.value));
+      for (const std::string &name : numbers) {
         if (isRead)
           asserted.insert(name);
         if (!isRead || !role.isDropped)

@@ -119,6 +119,7 @@ private:
   // Numbers that were read from elements, and what is asserted of them.
   Value readElement(const std::string &name);
   Value getScalar(const Argument &arg);
+  Value computeScalar(const Expr &expr);
   void translateScalar(const Node &node);
   void translateAssertion(const Node &node, StringRef text);
   void refuse(const Node &node, StringRef reason);
@@ -173,6 +174,8 @@ private:
   /// Numbers that were read from elements, and values computed from them.
   std::set<std::string> readFromElements;
   std::map<std::string, Value> scalars;
+  /// Of them, those that are symbols of expressions of later numbers.
+  std::map<std::string, Value> symbolScalars;
   /// What is asserted of elements, as i1 of rank 0, with the text.
   std::vector<std::pair<Value, std::string>> assertions;
   /// Extents that the nodes took for equal.

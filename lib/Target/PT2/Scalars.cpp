@@ -172,6 +172,38 @@ Value Arithmetic::apply(StringRef op, ArrayRef<Value> args) {
   return c.select(c.cast(args[0], i1()), both[0], both[1]);
 }
 
+/// An expression over sizes and numbers that were read; null where it names
+/// anything else.
+Value Importer::computeScalar(const Expr &expr) {
+  if (std::optional<std::string_view> symbol = expr.asSymbol())
+    if (auto it = symbolScalars.find(std::string(*symbol));
+        it != symbolScalars.end())
+      return it->second;
+  std::vector<std::string> symbols;
+  expr.collectSymbols(symbols);
+  if (llvm::none_of(symbols, [&](const std::string &name) {
+        return symbolScalars.count(name) != 0;
+      }))
+    return isOfSizes(expr) ? composer->iota({}, expr) : Value();
+  using Kind = Expr::Kind;
+  static constexpr std::pair<Kind, StringLiteral> ops[] = {
+      {Kind::Add, "add"}, {Kind::Mul, "mul"},     {Kind::FloorDiv, "floordiv"},
+      {Kind::Mod, "mod"}, {Kind::Max, "sym_max"}, {Kind::Min, "sym_min"}};
+  const auto *op = llvm::find_if(
+      ops, [&](const auto &entry) { return entry.first == expr.kind(); });
+  if (op == std::end(ops))
+    return {};
+  Value result;
+  for (const Expr &operand : expr.operands()) {
+    Value value = computeScalar(operand);
+    if (!value)
+      return {};
+    result = result ? Arithmetic(*composer).apply(op->second, {result, value})
+                    : value;
+  }
+  return result;
+}
+
 void Importer::refuse(const Node &node, StringRef reason) {
   problems.push_back({node.getOp(), reason.str(), getLoc(node)});
   poisonScalars(node);
@@ -219,14 +251,23 @@ void Importer::translateScalar(const Node &node) {
     SmallVector<Value> args;
     for (const NamedArgument &input : node.inputs)
       args.push_back(getScalar(input.value));
-    if (!llvm::is_contained(args, Value()))
+    // The expression of a size that is a number read from an element.
+    if (output.kind == Argument::Int && llvm::is_contained(args, Value()))
+      value = computeScalar(output.exprs[0]);
+    else if (!llvm::is_contained(args, Value()))
       value = Arithmetic(*composer).apply(
           StringRef(node.target).rsplit('.').second, args);
+    // What reads the number that it is made of was refused.
+    if (!value && output.kind == Argument::Int && !problems.empty())
+      return poisonScalars(node);
     if (!value)
       return refuse(node, "computes what is asserted of elements in a way that "
                           "is not supported");
   }
   scalars[output.symbolics[0]] = value;
+  if (output.kind == Argument::Int)
+    if (std::optional<std::string_view> symbol = output.exprs[0].asSymbol())
+      symbolScalars[std::string(*symbol)] = value;
 }
 
 void Importer::translateAssertion(const Node &node, StringRef text) {
