@@ -31,6 +31,8 @@ build=$root/build
 mkdir -p "$build/lib" "$build/test/unit" "$build/lit"
 git ls-files -z --cached --others --exclude-standard docs python test utils README.md LICENSE |
   xargs -0 cp --parents -t "$root"
+# PyTorch's samples of its ops import this, which is not on any machine.
+cp -r "$(build/venv/bin/python -c 'import expecttest, os; print(os.path.dirname(expecttest.__file__))')" "$root/python"
 printf '%s%s\n' "$(git rev-parse --short=12 HEAD)" "$(git diff --quiet HEAD || echo +)" >"$root/COMMIT"
 cp -r build/static/bundle/bin "$build"
 cp build/static/bundle/lib/*.so "$build/lib"

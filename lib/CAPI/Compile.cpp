@@ -68,6 +68,8 @@ bool luminal::capi::takeOption(llvm::StringRef text, CompileOptions &options) {
     options.report = value.str();
   else if (name == "--eqsat-rules")
     options.rules.push_back(value.str());
+  else if (name == "--eqsat-rule-seconds")
+    return !value.getAsDouble(options.ruleSeconds);
   else if (name == "--kernels")
     options.kernels.push_back(value.str());
   else if (name == "--eqsat-rule-sets")

@@ -428,7 +428,7 @@ LogicalResult Compiler::emitOutput() {
         << " is used: the program is in LLIR, which is not saturated";
   else if (last >= Phase::Saturated)
     for (const std::string &file : options.rules)
-      samplePromises(context, file, options.planCache);
+      samplePromises(context, file, options.planCache, options.ruleSeconds);
   if (options.checkKernels) {
     if (options.emit || phase > Phase::Scheduled || !getOnlyFunction(*module))
       return error() << "--check-kernels is for an artifact of one function "

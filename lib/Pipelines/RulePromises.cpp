@@ -18,6 +18,7 @@
 #include "mlir/Dialect/PDL/IR/PDLOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
@@ -39,8 +40,8 @@ using namespace luminal;
 
 using Tensors = SmallVector<reference::Tensor>;
 using Clock = std::chrono::steady_clock;
+using remark::detail::Remark;
 
-static constexpr double kSeconds = 1;
 static constexpr unsigned kRounds = 16;
 
 //===----------------------------------------------------------------------===//
@@ -428,19 +429,26 @@ static std::string compare(ModuleOp before, ModuleOp after,
   return "";
 }
 
-/// What is wrong with a rule; "" if nothing is, as far as seen.
-static std::string judge(pdl::PatternOp pattern, Clock::time_point end) {
+namespace {
+/// What samples say of a rule; both are empty where its promise holds on them.
+struct Finding {
+  std::string wrong;     ///< what is wrong with it
+  std::string unsampled; ///< why no sample says anything
+};
+} // namespace
+
+static Finding judge(pdl::PatternOp pattern, Clock::time_point end) {
   // Errors are those of the compile that follows.
   ScopedDiagnosticHandler quiet(pattern.getContext(),
                                 [](Diagnostic &) { return success(); });
   auto promise = pattern->getAttrOfType<StringAttr>("eqsat.promise");
   if (!promise)
-    return "";
+    return {"", "it promises nothing"};
   Stated stated{promise.getValue(), -1};
   StringRef text = stated.text;
   if (text.consume_front("rounding(") && text.consume_back(")") &&
       text.getAsDouble(stated.ulps))
-    return "";
+    return {"", "its promise is not one of exact, finite and rounding(N)"};
   SmallVector<Type> elements;
   if (auto list = pattern->getAttrOfType<ArrayAttr>("eqsat.dtypes"))
     for (Attribute type : list)
@@ -450,6 +458,7 @@ static std::string judge(pdl::PatternOp pattern, Clock::time_point end) {
     elements = {Float32Type::get(pattern.getContext()),
                 IntegerType::get(pattern.getContext(), 32)};
   static constexpr size_t kRanges[] = {1, 2, 0};
+  bool isMade = false, isApplied = false;
   for (Type element : elements) {
     OwningOpRef<ModuleOp> before;
     for (size_t size : kRanges)
@@ -457,21 +466,29 @@ static std::string judge(pdl::PatternOp pattern, Clock::time_point end) {
         before = LeftSide(pattern, element, size).make();
     if (!before)
       continue;
+    isMade = true;
     for (OwningOpRef<ModuleOp> &after : applyRule(pattern, *before)) {
+      isApplied = true;
       std::string wrong = compare(*before, *after, stated, element, end);
       if (wrong.empty())
         continue;
       std::string type;
       llvm::raw_string_ostream(type) << element;
-      return "promises " + stated.text.str() + ", but on sampled tensors of " +
-             type + " " + wrong;
+      return {"promises " + stated.text.str() + ", but on sampled tensors of " +
+                  type + " " + wrong,
+              ""};
     }
   }
-  return "";
+  if (!isMade)
+    return {"", "no program of sampled tensors is its left side: an attribute "
+                "has any value, or an op is not verified"};
+  if (!isApplied)
+    return {"", "it does not fire on sampled tensors: a native refuses them"};
+  return {};
 }
 
 void luminal::samplePromises(MLIRContext &context, StringRef file,
-                             const std::string &folder) {
+                             const std::string &folder, double seconds) {
   auto text = llvm::MemoryBuffer::getFile(file);
   if (!text)
     return; // the compile says so
@@ -489,28 +506,34 @@ void luminal::samplePromises(MLIRContext &context, StringRef file,
   });
   Sha256 hash;
   hash.update(LUMINAL_VERSION);
+  hash.update(std::to_string(seconds));
   hash.update(
       std::string_view((*text)->getBufferStart(), (*text)->getBufferSize()));
-  // "NAME\tWHAT\n" for each rule; WHAT is empty where nothing is wrong.
+  // "NAME\tWRONG\tUNSAMPLED\n" for each rule: a Finding.
   std::string kept = runtime::getMachineFile(folder);
   kept = kept.substr(0, kept.rfind('/') + 1) + "rules-" +
          hash.hex().substr(0, 32) + ".txt";
-  llvm::StringMap<std::string> found;
+  llvm::StringMap<Finding> found;
   if (auto before = llvm::MemoryBuffer::getFile(kept)) {
     for (StringRef line : llvm::split((*before)->getBuffer(), '\n'))
-      if (auto [name, what] = line.split('\t'); !name.empty())
-        found[name] = what.str();
+      if (auto [name, what] = line.split('\t'); !name.empty()) {
+        auto [wrong, unsampled] = what.split('\t');
+        found[name] = {wrong.str(), unsampled.str()};
+      }
   } else {
     std::string lines;
     Clock::time_point end =
         Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                           std::chrono::duration<double>(kSeconds));
+                           std::chrono::duration<double>(seconds));
     for (auto pattern : module->getOps<pdl::PatternOp>()) {
-      if (!pattern.getSymName() || Clock::now() >= end)
+      if (!pattern.getSymName())
         continue;
-      std::string wrong = judge(pattern, end);
-      found[*pattern.getSymName()] = wrong;
-      lines += pattern.getSymName()->str() + "\t" + wrong + "\n";
+      Finding finding = Clock::now() < end
+                            ? judge(pattern, end)
+                            : Finding{"", "the time for its file was over"};
+      lines += pattern.getSymName()->str() + "\t" + finding.wrong + "\t" +
+               finding.unsampled + "\n";
+      found[*pattern.getSymName()] = std::move(finding);
     }
     // A cache that cannot be written is no failure.
     (void)llvm::sys::fs::create_directories(llvm::sys::path::parent_path(kept));
@@ -519,9 +542,17 @@ void luminal::samplePromises(MLIRContext &context, StringRef file,
   }
   for (auto pattern : module->getOps<pdl::PatternOp>()) {
     auto it = found.find(pattern.getSymName().value_or(""));
-    if (it == found.end() || it->second.empty())
+    if (it == found.end())
       continue;
-    emitWarning(pattern.getLoc())
-        << "rule '" << it->getKey() << "' " << it->second;
+    const auto &[wrong, unsampled] = it->second;
+    if (!wrong.empty())
+      emitWarning(pattern.getLoc())
+          << "rule '" << it->getKey() << "' " << wrong;
+    if (!unsampled.empty())
+      remark::missed(
+          pattern.getLoc(),
+          remark::RemarkOpts::name("sample").category("rule-promises"))
+          << Remark::Arg("rule", it->getKey())
+          << Remark::Arg("reason", unsampled);
   }
 }

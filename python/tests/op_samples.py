@@ -41,6 +41,10 @@ def ops_of(device, dtype):
             if dtype in op.supported_dtypes(torch.device(device).type) and not SKIPPED.match(op.formatted_name)}
 
 
+# Results that PyTorch leaves unset: seed and offset of attention without dropout.
+UNSET = {"torch_ops_aten__efficient_attention_forward": {2, 3}}
+
+
 def copies(value):
     return pytree.tree_map(lambda x: x.clone() if isinstance(x, torch.Tensor) else x, value)
 
@@ -68,10 +72,12 @@ def points_to_equal_keys(source, got, expected):
     return False
 
 
-def compare(got, expected, source, dtype):
-    """Raises where leaves differ."""
+def compare(got, expected, source, dtype, unset=()):
+    """Raises where leaves differ, but for those of these places."""
     rtol, atol = TOLERANCES.get(dtype, (2e-4, 2e-5))
-    for a, b in zip(pytree.tree_leaves(got), pytree.tree_leaves(expected), strict=True):
+    for i, (a, b) in enumerate(zip(pytree.tree_leaves(got), pytree.tree_leaves(expected), strict=True)):
+        if i in unset:
+            continue
         if not isinstance(b, torch.Tensor):
             assert a == b, f"{a}, expected {b}"
         elif b.dtype != torch.int64 or not points_to_equal_keys(source, a, b):
@@ -115,7 +121,7 @@ def check(op, device, dtype, count):
             got = compiled(*copies(args), **copies(sample.kwargs))
         left += [str(w.message) for w in heard if LEFT in str(w.message)]
         try:
-            compare(got, expected, sample.input, dtype)
+            compare(got, expected, sample.input, dtype, UNSET.get(op.formatted_name, ()))
         except AssertionError:
             if not dtype.is_floating_point or not is_as_exact(op, sample, got, expected):
                 raise

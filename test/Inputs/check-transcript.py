@@ -21,7 +21,9 @@ def blocks(path):
     found = [[]]
     with open(path, encoding="utf-8") as file:
         for line in file.read().splitlines():
-            if COMMAND.match(line):
+            # The commands of a pipeline are traced in any order.
+            is_joined = line.startswith("+ ") and found[-1] and all(other.startswith("+ ") for _, other in found[-1])
+            if COMMAND.match(line) and not is_joined:
                 found.append([])
             masked = line
             for pattern, instead in MASKS:

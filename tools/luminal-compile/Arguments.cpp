@@ -28,6 +28,8 @@ llvm::Expected<CompileOptions> Arguments::get() const {
   }
   if (!(searchBudget >= 0))
     return bad("--search-budget is a number of seconds");
+  if (!(ruleSeconds >= 0))
+    return bad("--eqsat-rule-seconds is a number of seconds");
   // A budget of 0 that is asked for measures nothing.
   bool isOff = searchBudget.getNumOccurrences() && searchBudget == 0;
   bool searches = !isOff && (searchBudget > 0 || searchCandidates > 0);
@@ -57,6 +59,7 @@ llvm::Expected<CompileOptions> Arguments::get() const {
   options.embedWeights = embedWeights;
   options.prepareBytes = prepareBytes;
   options.rules = {rules.begin(), rules.end()};
+  options.ruleSeconds = ruleSeconds;
   options.kernels = {kernels.begin(), kernels.end()};
   options.ruleSets = {ruleSets.begin(), ruleSets.end()};
   if (explain.empty() && !explainValues.empty())

@@ -90,6 +90,11 @@ struct Arguments {
   cl::list<std::string> rules{"eqsat-rules",
                               cl::desc(".mlir file of pdl.pattern ops to add"),
                               cl::value_desc("file"), cl::cat(category)};
+  cl::opt<double> ruleSeconds{
+      "eqsat-rule-seconds", cl::init(1), cl::value_desc("seconds"),
+      cl::desc("Time for sampling what the rules of a file promise; 0: none is "
+               "sampled"),
+      cl::cat(category)};
   cl::list<std::string> kernels{
       "kernels", cl::desc(".mlir file of kernels that you supply"),
       cl::value_desc("file"), cl::cat(category)};

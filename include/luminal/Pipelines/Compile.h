@@ -92,6 +92,8 @@ struct CompileOptions {
   std::vector<std::string> ruleSets;
   /// Files of `pdl.pattern` ops to saturate with.
   std::vector<std::string> rules;
+  /// Seconds for sampling what the rules of a file promise, for each file.
+  double ruleSeconds = 1;
   /// Files of kernels that the user supplies (docs/UserKernels.md).
   std::vector<std::string> kernels;
   /// File for the rule applications that make the compiled program equal to
