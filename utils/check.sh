@@ -33,7 +33,7 @@ run() { # PRESET FOLDER...
   rm -f "$dir/test-results.json"
   results+=("$dir/test-results.json")
   # A failure is not lost here: the summary reads it from the results, and misses them where lit wrote none.
-  "$lit" -sv -j "$jobs" --output "$dir/test-results.json" "${@:2}" || true
+  "$lit" -sv -j "$jobs" --output "$dir/test-results.json" "${@:2}" | tee "$dir/tests.log" || true
 }
 
 step "set-up"
@@ -60,9 +60,7 @@ if ((SECONDS < until - 1200)); then
   step "asan: build"
   build asan luminal-test-depends
   step "asan: tests"
-  run asan --max-time=$((SECONDS < until ? until - SECONDS : 1)) build/asan/test/{unit,CAPI,Tools/luminal-run,Target,EqSat} |
-    tee build/asan/tests.log
-  results+=(build/asan/test-results.json)
+  run asan --max-time=$((SECONDS < until ? until - SECONDS : 1)) build/asan/test/{unit,CAPI,Tools/luminal-run,Target,EqSat}
   skipped=$(sed -n 's/^ *Skipped *: *\([0-9]*\).*/\1/p' build/asan/tests.log)
   [ -z "$skipped" ] || left_out="left out: $skipped tests under AddressSanitizer, which end by $until s (LUMINAL_ASAN_UNTIL)"
 else

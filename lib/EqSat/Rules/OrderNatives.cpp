@@ -487,21 +487,11 @@ static bool inOrder(MatchContext &c, NativeArgs args, NativeResults &results) {
     return false;
   const Ranks &ranks = found->ranks;
   Builder b(c.getContext());
-  auto create = [&](StringRef name, ArrayRef<NamedAttribute> attributes,
-                    ArrayRef<Expr> shape, Type element,
-                    ArrayRef<ClassId> operands) {
-    return llvm::is_contained(operands, ClassId(kNone))
-               ? ClassId(kNone)
-               : c.create(name, b.getDictionaryAttr(attributes),
-                          hlir::getTensorType(shape, element), operands);
-  };
+  NodeMaker maker(c);
   auto map = [&](ArrayRef<Expr> results, ArrayRef<Expr> shape) {
     return b.getNamedAttr(
         "map", MapAttr::getSimplified(b.getContext(), results,
                                       hlir::getAssumptions(c.scope(), shape)));
-  };
-  auto elementOf = [&](ClassId cls) {
-    return cast<RankedTensorType>(c.typeOf(cls)).getElementType();
   };
   ArrayRef<Expr> extents = ranks.extents;
   SmallVector<Expr> ordered(extents.drop_back()),
@@ -509,18 +499,19 @@ static bool inOrder(MatchContext &c, NativeArgs args, NativeResults &results) {
       shape = hlir::getExtents(cast<RankedTensorType>(args[4].asType()));
   ordered.push_back(found->count);
   Type i64 = b.getI64Type();
-  ClassId rows = create("hlir.view", b.getNamedAttr("map", ranks.keys.map),
-                        extents, elementOf(ranks.keys.cls), ranks.keys.cls);
+  ClassId rows =
+      maker.make("hlir.view", b.getNamedAttr("map", ranks.keys.map), extents,
+                 elementOf(c, ranks.keys.cls), ranks.keys.cls);
   SmallVector<NamedAttribute> how = {
       b.getNamedAttr("descending", b.getBoolAttr(ranks.descending)),
       b.getNamedAttr("nan_first", b.getBoolAttr(ranks.nanFirst))};
   if (!found->begin.isConstant(0))
     how.push_back(b.getNamedAttr(
         "begin", MapAttr::get(b.getContext(), 0, ArrayRef(found->begin))));
-  ClassId order = create("llir.argsort", how, ordered, i64, rows);
+  ClassId order = maker.make("llir.argsort", how, ordered, i64, rows);
   auto read = [&](ClassId positions) {
-    return create("hlir.view", map(found->places, shape), shape, i64,
-                  positions);
+    return maker.make("hlir.view", map(found->places, shape), shape, i64,
+                      positions);
   };
   ClassId result;
   if (found->isOfPlaces) {
@@ -533,12 +524,12 @@ static bool inOrder(MatchContext &c, NativeArgs args, NativeResults &results) {
     ClassId positions = order;
     if (!before.isConstant(0)) {
       ClassId base =
-          create("hlir.iota", map(before, ordered), ordered, i64, {});
-      positions = create("hlir.add", {}, ordered, i64, {order, base});
+          maker.make("hlir.iota", map(before, ordered), ordered, i64, {});
+      positions = maker.make("hlir.add", {}, ordered, i64, {order, base});
     }
     ClassId updates = args[2].asClass();
-    result = create("hlir.gather", {}, shape, elementOf(updates),
-                    {updates, read(positions)});
+    result = maker.make("hlir.gather", {}, shape, elementOf(c, updates),
+                        {updates, read(positions)});
   }
   if (result == kNone)
     return false;

@@ -1,7 +1,9 @@
-//===- Reads.h - Values that are read through views -----------*- C++ -*-===//
+//===- Reads.h - What natives read of the graph, and add --------*- C++ -*-===//
+//-*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What natives of several files read of the graph below their arguments.
+// What natives of several files read of the graph below their arguments,
+// through views, and how they add nodes to it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,6 +44,33 @@ public:
 protected:
   const MatchContext &c;
   mlir::MLIRContext *context;
+};
+
+inline mlir::Type elementOf(const MatchContext &c, ClassId cls) {
+  return mlir::cast<mlir::RankedTensorType>(c.typeOf(cls)).getElementType();
+}
+inline llvm::SmallVector<Expr> extentsOf(const MatchContext &c, ClassId cls) {
+  return hlir::getExtents(mlir::cast<mlir::RankedTensorType>(c.typeOf(cls)));
+}
+
+/// Adds nodes; kNone where an operand is none.
+class NodeMaker {
+public:
+  explicit NodeMaker(MatchContext &c) : c(c), b(c.getContext()) {}
+
+  ClassId make(llvm::StringRef name,
+               llvm::ArrayRef<mlir::NamedAttribute> attributes,
+               llvm::ArrayRef<Expr> shape, mlir::Type element,
+               llvm::ArrayRef<ClassId> operands) {
+    return llvm::is_contained(operands, ClassId(kNone))
+               ? ClassId(kNone)
+               : c.create(name, b.getDictionaryAttr(attributes),
+                          hlir::getTensorType(shape, element), operands);
+  }
+
+protected:
+  MatchContext &c;
+  mlir::Builder b;
 };
 
 } // namespace luminal::eqsat

@@ -21,12 +21,6 @@ using namespace luminal;
 using namespace luminal::eqsat;
 using hlir::MapAttr;
 
-static Type elementOf(const MatchContext &c, ClassId cls) {
-  return cast<RankedTensorType>(c.typeOf(cls)).getElementType();
-}
-static SmallVector<Expr> extentsOf(const MatchContext &c, ClassId cls) {
-  return hlir::getExtents(cast<RankedTensorType>(c.typeOf(cls)));
-}
 static Expr countOf(ArrayRef<Expr> extents) {
   return product({extents.begin(), extents.end()});
 }
@@ -296,18 +290,11 @@ static bool isOfRows(MatchContext &c, NativeArgs args, NativeResults &) {
 }
 
 namespace {
-/// Nodes; kNone where an operand is none.
-class NodeMaker {
+/// Those of this file.
+class UpdateMaker : public NodeMaker {
 public:
-  explicit NodeMaker(MatchContext &c) : c(c), b(c.getContext()) {}
+  using NodeMaker::NodeMaker;
 
-  ClassId make(StringRef name, ArrayRef<NamedAttribute> attributes,
-               ArrayRef<Expr> shape, Type element, ArrayRef<ClassId> operands) {
-    return llvm::is_contained(operands, ClassId(kNone))
-               ? ClassId(kNone)
-               : c.create(name, b.getDictionaryAttr(attributes),
-                          hlir::getTensorType(shape, element), operands);
-  }
   ClassId view(const Read &read, ArrayRef<Expr> shape) {
     return make("hlir.view", b.getNamedAttr("map", read.map), shape,
                 elementOf(c, read.cls), read.cls);
@@ -335,10 +322,6 @@ public:
                       extentsOf(c, dest), elementOf(c, dest),
                       {dest, indices, updates});
   }
-
-private:
-  MatchContext &c;
-  Builder b;
 };
 } // namespace
 
@@ -350,7 +333,7 @@ static bool scatterRows(MatchContext &c, NativeArgs args,
   std::optional<Rows> rows = readRows(c, indices, dest);
   if (!rows)
     return false;
-  NodeMaker make(c);
+  UpdateMaker make(c);
   SmallVector<Expr> before = extentsOf(c, dest);
   Type i64 = elementOf(c, indices);
   ClassId at = kNone;
@@ -441,7 +424,7 @@ static bool scatterColumn(MatchContext &c, NativeArgs args,
   std::optional<Columns> columns = readColumns(c, dest, indices, updates);
   if (!columns)
     return false;
-  NodeMaker make(c);
+  UpdateMaker make(c);
   SmallVector<Expr> shape = extentsOf(c, dest);
   // Without these columns; `first` is where those of the destination begin.
   auto narrow = [&](const Read &read, ArrayRef<Expr> extents, unsigned first) {

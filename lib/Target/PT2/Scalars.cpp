@@ -52,9 +52,7 @@ Value Importer::getScalar(const Argument &arg) {
       return it->second;
   switch (arg.kind) {
   case Argument::Int:
-    if (auto value = arg.exprs[0].asConstant())
-      return c.scalarInt(b.getI64Type(), *value);
-    return isOfSizes(arg.exprs[0]) ? c.iota({}, arg.exprs[0]) : Value();
+    return computeScalar(arg.exprs[0]);
   case Argument::Bool:
     return c.scalarInt(b.getI1Type(), arg.exprs[0].isConstant(1));
   case Argument::Float:
@@ -175,6 +173,8 @@ Value Arithmetic::apply(StringRef op, ArrayRef<Value> args) {
 /// An expression over sizes and numbers that were read; null where it names
 /// anything else.
 Value Importer::computeScalar(const Expr &expr) {
+  if (std::optional<int64_t> value = expr.asConstant())
+    return composer->scalarInt(builder.getI64Type(), *value);
   if (std::optional<std::string_view> symbol = expr.asSymbol())
     if (auto it = symbolScalars.find(std::string(*symbol));
         it != symbolScalars.end())
