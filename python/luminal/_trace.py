@@ -66,7 +66,8 @@ def _keep_of_bytes(op: Any) -> Callable[..., Any]:
 
 
 # Norms over a batch's own statistics, which core ATen keeps.
-_NORMS = (aten._native_batch_norm_legit_functional.default, aten._native_batch_norm_legit.no_stats)
+_NORMS = (aten._native_batch_norm_legit_functional.default, aten._native_batch_norm_legit.no_stats,
+          aten._batch_norm_with_update_functional.default)
 _COMPOSITES = {aten.linear.default: _keep, aten.layer_norm.default: _keep, aten.rms_norm.default: _keep,
                aten.group_norm.default: _keep, aten.scaled_dot_product_attention.default: _keep_attention}
 

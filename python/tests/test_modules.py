@@ -107,6 +107,21 @@ def test_training_mode_statistics():
     helpers.same(dict(compiled.state_dict()), dict(module.state_dict()))
 
 
+def test_training_mode_statistics_in_half_precision(compiles):
+    """PyTorch says that the new running statistics of this op are f32, and gives them in their own type where it runs
+    the op itself."""
+    def function(x, weight, bias, mean, variance):
+        return torch.ops.aten._batch_norm_with_update(x, weight, bias, mean, variance, 0.1, 1e-5)[0]
+
+    x, affine = torch.randn(6, 3, 5).bfloat16(), [torch.randn(3).bfloat16(), torch.randn(3).bfloat16()]
+    running = [torch.randn(3).bfloat16(), torch.rand(3).bfloat16()]
+    expected = [t.clone() for t in running]
+    with torch.no_grad():
+        helpers.same(helpers.compile(function)(x, *affine, *running), function(x, *affine, *expected))
+    helpers.same(running, expected)
+    assert compiles
+
+
 def test_copies_of_a_compiled_module():
     module = nn.Linear(4, 4).eval()
     compiled, x = helpers.compile(module), torch.randn(2, 4)
