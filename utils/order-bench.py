@@ -68,6 +68,24 @@ def sample_by_transformers(seen, logits, number):
     return torch.searchsorted(shares.cumsum(-1), number)
 
 
+def graph_layer(x, source, target, own, neighbour):
+    """Each node's mean of what edges bring from others, beside its own features."""
+    messages = (x @ neighbour)[source]
+    sums = torch.zeros_like(x).index_add(0, target, messages)
+    degrees = torch.zeros_like(x[:, 0]).index_add(0, target, torch.ones_like(x[:1, 0]).expand(target.shape[0]))
+    return torch.relu(x @ own + sums / degrees.clamp_min(1)[:, None])
+
+
+def selective_scan(steps, rate, into, x, out):
+    """What a layer of Mamba does as transformers writes it for compilers: h = exp(dt A) h + dt B x, of each h C."""
+    from torch._higher_order_ops.associative_scan import associative_scan
+
+    decay = torch.exp(rate[None, :, None, :] * steps[..., None])
+    driven = steps[..., None] * into[:, None] * x[..., None]
+    states = associative_scan(lambda a, b: (a[0] * b[0], b[0] * a[1] + b[1]), (decay, driven), dim=2, combine_mode="generic")[1]
+    return torch.matmul(states.transpose(1, 2), out.unsqueeze(-1)).squeeze(-1).transpose(1, 2)
+
+
 def make_rows():
     """Names, functions, operands, and another function for PyTorch where it calls one of its own."""
     million, nodes = 10**6, 20_000
@@ -107,8 +125,12 @@ def make_rows():
     for how in ("mean", "amax"):
         row(f"scatter_reduce-{how}-20000x64", lambda x, i, v, how=how: x.scatter_reduce(0, i[:, None].expand_as(v), v, how),
             floats(nodes, 64), integers(nodes, million), floats(million, 64))
-    row("bincount-10000000", lambda i: torch.bincount(i, minlength=256), integers(256, 10**7))
+    row("graph-layer-100000x64", graph_layer, floats(10**5, 64), integers(10**5, million), integers(10**5, million),
+        floats(64, 64) / 8, floats(64, 64, seed=1) / 8)
+    row("histogram-10000000", lambda i: torch.zeros_like(i[:256]).scatter_add(0, i, torch.ones_like(i)), integers(256, 10**7))
     row("histc-10000000", lambda x: torch.histc(x, 100, -3, 3), floats(10**7))
+    row("selective-scan-2048x1024x16", selective_scan, floats(1, 1024, 2048).abs() / 8, -floats(1024, 16).abs(),
+        floats(1, 2048, 16), floats(1, 1024, 2048, seed=1), floats(1, 2048, 16, seed=2))
     row("sampler-128256", sample, integers(VOCABULARY, 1, 200), 4 * floats(1, VOCABULARY), torch.full((1, 1), 0.4),
         other=sample_by_transformers)
     return rows

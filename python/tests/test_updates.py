@@ -72,3 +72,14 @@ def test_reductions_of_rows(reduction, dtype, device):
     for count in (60, 7, 0):
         some = args[0], args[1][:count], args[2][:count]
         helpers.same(function(*some), function._torchdynamo_orig_callable(*some))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("bins, low, high", [(100, -3, 3), (77, -2.7, 3.1), (7, -1, 1.3)])
+def test_histograms_put_what_lies_at_an_edge_where_pytorch_does(device, dtype, bins, low, high):
+    """The bin is rounded in the type of the elements."""
+    edges = torch.linspace(low, high, bins + 1, dtype=dtype)
+    x = torch.cat([edges, edges.nextafter(edges + 1), edges.nextafter(edges - 1)]).to(device)
+    compiled = torch.compile(lambda x: torch.histc(x, bins, low, high), backend=backend, fullgraph=True)
+    assert torch.equal(compiled(x), torch.histc(x, bins, low, high))

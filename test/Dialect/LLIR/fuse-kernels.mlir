@@ -361,3 +361,28 @@ func.func @max(%x: tensor<4x8xf32>, %a: tensor<8xf32>) -> tensor<4x8xf32> {
   %m = llir.elementwise max(%av, %e) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   return %m : tensor<4x8xf32>
 }
+
+// A step of a binary search computes each place once, for the element that is
+// looked up there and for the choice between the halves: so all steps are one
+// kernel.
+// CHECK-LABEL: func.func @search
+// CHECK: llir.kernel
+// CHECK-NOT: llir.kernel
+// CHECK: return
+func.func @search(%sorted: tensor<100000xf32>, %x: tensor<100000xf32>, %first: tensor<100000xi64>) -> tensor<100000xi64> {
+  %step = llir.constant dense<1> : tensor<i64>
+  %one = llir.view %step <(d0) -> ()> : tensor<i64> -> tensor<100000xi64>
+  %e0 = llir.gather %sorted, %first {checked} : tensor<100000xf32>, tensor<100000xi64> -> tensor<100000xf32>
+  %c0 = llir.elementwise less_than(%e0, %x) : (tensor<100000xf32>, tensor<100000xf32>) -> tensor<100000xi1>
+  %n0 = llir.elementwise add(%first, %one) : (tensor<100000xi64>, tensor<100000xi64>) -> tensor<100000xi64>
+  %i0 = llir.elementwise select(%c0, %n0, %first) : (tensor<100000xi1>, tensor<100000xi64>, tensor<100000xi64>) -> tensor<100000xi64>
+  %e1 = llir.gather %sorted, %i0 {checked} : tensor<100000xf32>, tensor<100000xi64> -> tensor<100000xf32>
+  %c1 = llir.elementwise less_than(%e1, %x) : (tensor<100000xf32>, tensor<100000xf32>) -> tensor<100000xi1>
+  %n1 = llir.elementwise add(%i0, %one) : (tensor<100000xi64>, tensor<100000xi64>) -> tensor<100000xi64>
+  %i1 = llir.elementwise select(%c1, %n1, %i0) : (tensor<100000xi1>, tensor<100000xi64>, tensor<100000xi64>) -> tensor<100000xi64>
+  %e2 = llir.gather %sorted, %i1 {checked} : tensor<100000xf32>, tensor<100000xi64> -> tensor<100000xf32>
+  %c2 = llir.elementwise less_than(%e2, %x) : (tensor<100000xf32>, tensor<100000xf32>) -> tensor<100000xi1>
+  %n2 = llir.elementwise add(%i1, %one) : (tensor<100000xi64>, tensor<100000xi64>) -> tensor<100000xi64>
+  %i2 = llir.elementwise select(%c2, %n2, %i1) : (tensor<100000xi1>, tensor<100000xi64>, tensor<100000xi64>) -> tensor<100000xi64>
+  return %i2 : tensor<100000xi64>
+}

@@ -101,7 +101,21 @@ static int64_t widthFactor(Type type) {
       [[maybe_unused]] TypeRange operands, [[maybe_unused]] TypeRange results, \
       [[maybe_unused]] DictionaryAttr attributes)
 
-LLIR_COST_OF(ViewOp) { return Cost(); }
+static bool clamps(const Expr &e) {
+  return e.kind() == Expr::Kind::Max || e.kind() == Expr::Kind::Min ||
+         llvm::any_of(e.operands(), clamps);
+}
+
+/// Index arithmetic moves no data. But an element that is read both at its own
+/// place and from another one is computed twice, or in memory before: a step of
+/// a scan by doublings is a kernel.
+LLIR_COST_OF(ViewOp) {
+  auto map = attributes.getAs<hlir::MapAttr>("map");
+  if (!map || operands[0] != results[0] ||
+      llvm::none_of(map.getResults(), clamps))
+    return Cost();
+  return Cost{countBytes(operands[0]), countBytes(operands[0]), {}, 1};
+}
 LLIR_COST_OF(llir::ConstantOp) { return Cost(); }
 LLIR_COST_OF(AliasOp) { return Cost(); }
 

@@ -624,10 +624,7 @@ void FusionPlan::inlineInto(Group &group, Value value) {
     unsigned loop = group.addLoop(group.countCopies(value));
     SmallVector<Expr> row = hlir::getExtents(lookup.getData());
     row.erase(row.begin());
-    for (auto [operand, count] :
-         {std::pair(lookup.getData(), evaluations),
-          std::pair(lookup.getIndices(),
-                    evaluations / std::max(nominalSize(row), 1.0))}) {
+    auto addOwn = [&](Value operand, double count) {
       unsigned space = getOwnSpace(group, operand, count);
       addAccess(group, operand,
                 {space,
@@ -635,7 +632,21 @@ void FusionPlan::inlineInto(Group &group, Value value) {
                      value.getContext(),
                      cast<RankedTensorType>(operand.getType()).getRank()),
                  {loop}});
+    };
+    addOwn(lookup.getData(), evaluations);
+    // Where single elements are looked up in the order of the reader's loops,
+    // those compute their indices too, once with whatever else reads them.
+    Value indices = lookup.getIndices();
+    SmallVector<Expr> extents = hlir::getExtents(indices);
+    if (row.empty() && llvm::all_of(accesses, [&](const Access &access) {
+          return access.map.isIdentity() &&
+                 group.spaces[access.space].extents == extents;
+        })) {
+      for (const Access &access : accesses)
+        addAccess(group, indices, access);
+      return;
     }
+    addOwn(indices, evaluations / std::max(nominalSize(row), 1.0));
     return;
   }
   for (const Access &access : accesses) {

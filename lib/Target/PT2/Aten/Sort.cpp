@@ -192,7 +192,8 @@ static Status histc(OpCall &o) {
     return o.fail("is not defined for truth values");
   SmallVector<Expr> from = o.extents(x);
   Expr n = o.numElements(from);
-  Type wide = o.isFloat(x) ? Type(c.getBuilder().getF64Type()) : o.i64();
+  // In PyTorch's type: at an edge its rounding decides.
+  Type wide = o.isFloat(x) ? o.opmath(type) : o.i64();
   Value v = c.cast(c.reshape(x, {n}), wide);
   auto number = [&](double n) {
     return o.isFloat(x) ? c.splat(v, n)
