@@ -44,6 +44,7 @@ def compile(model: Source, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any]
     parsed = Options.parse(options)
     exported, owner = _export.export(model, args, kwargs, dynamic_shapes)
     symbols = _dims.find(exported, owner, args, kwargs or {}, dynamic_shapes) if owner is not None else {}
+    may_trace = True
     while True:
         try:
             _export.check_effects(exported)
@@ -53,8 +54,11 @@ def compile(model: Source, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any]
             known = _trace.decompositions()
             wanted = {targets.get(op.node) for op in error.ops}
             table = {op: known[op] for op in wanted if op in known}
-            if not table:
+            # torch.export keeps the steps of torch.vmap, which are gone once the program is traced again.
+            may_trace &= any(getattr(op, "__module__", None) == "torch._functorch.predispatch" for op in wanted)
+            if not table and not may_trace:
                 raise
+            may_trace = False
             exported = _without_devices(exported).run_decompositions(table)
 
 

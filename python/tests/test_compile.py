@@ -260,6 +260,15 @@ def test_dynamic_shapes_of_functions(function, args, kwargs, shapes):
         helpers.same(compiled(*given, **kwargs), function(*given, **kwargs))
 
 
+def test_mapped_functions():
+    """torch.export keeps the steps of vmap in its graph."""
+    def function(x, weight):
+        return torch.vmap(lambda row: (row @ weight).softmax(-1))(x)
+
+    args = torch.randn(5, 3, 4), torch.randn(4, 6)
+    torch.testing.assert_close(luminal.compile(function, args)(*args), function(*args))
+
+
 def test_functions_name_their_inputs():
     compiled = luminal.compile(_scaled, (torch.randn(3, 4),), {"scale": 2.0})
     assert [t.name for t in compiled.artifact.inputs] == ["x"]
