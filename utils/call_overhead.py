@@ -4,7 +4,9 @@
 """Calls of models that read or write many tensors: through torch.compile by a backend that computes nothing, by the same
 behind AOTAutograd's wrapper, and by Luminal; and through the callable of luminal.compile. The programs are so small that
 what is timed is the way to them. Forms take turns; each number is the fastest of many calls. `added` is what Luminal adds
-to AOTAutograd's wrapper, the kernel of the program included; on a GPU `launch` is what starts the kernels of a call alone."""
+to AOTAutograd's wrapper, the kernel of the program included. What a call cannot go without is timed alone: `memory` for its
+results, the `counting` of writes where AOTAutograd's wrapper does not count them, on a GPU the `launch` of its kernels. `own`
+is what is left of `added`, and `whole` of the callable; of one kernel the launch stays in. `asked` is what each may take."""
 import argparse
 import copy
 import ctypes
@@ -97,14 +99,38 @@ def measure(model, rounds, seconds, device):
         for name, form in forms.items():
             form(*args)
             calls[name] = lambda form=form: form(*args)
+        calls["memory"], calls["counting"] = torchs_own(model, forms["callable"], args)
+        num_nodes = 1
         if device == "cuda":
-            calls["launch"] = launch_of(forms["callable"], args)
-        minima = timing.fastest_by_round(calls, rounds, seconds)
-    return {name: min(times) for name, times in minima.items()}
+            calls["launch"], num_nodes = launch_of(forms["callable"], args)
+        times = {name: min(times) for name, times in timing.fastest_by_round(calls, rounds, seconds).items()}
+    count = len([*model.parameters(), *model.buffers(), *args])
+    launch = times["launch"] if num_nodes > 1 else 0
+    return times | rest(times, launch, count, 3e-6 if device == "cpu" else 8e-6)
+
+
+def rest(times, launch, count, least):
+    """What is Luminal's of a call on so many tensors, and what is asked."""
+    added = times["luminal"] - times["wrapper"]
+    return {"added": added, "own": added - times["memory"] - launch, "asked": least + 1e-8 * count,
+            "whole": times["callable"] - times["memory"] - times["counting"] - launch, "asked ": 1e-5 + 1e-8 * count}
+
+
+def torchs_own(model, form, args):
+    """What makes the memory of the results of a call, and what counts its writes to the model's tensors."""
+    tensors = [*model.parameters(), *model.buffers()]
+    before = [tensor._version for tensor in tensors]
+    results = form(*args)
+    results = results if isinstance(results, (list, tuple)) else [results]
+    written = [tensor for tensor, version in zip(tensors, before) if tensor._version != version]
+    allocate = getattr(torch._C._dynamo.guards, f"_empty_strided_{args[0].device.type}")
+    kinds = [(tuple(result.shape), result.stride(), result.dtype) for result in results]
+    count = torch.autograd.graph.increment_version
+    return lambda: [allocate(*kind) for kind in kinds], (lambda: count(written)) if written else (lambda: None)
 
 
 def launch_of(form, args):
-    """Launches what a call launches, as one CUDA graph, by the driver alone."""
+    """Launches what a call launches, as one CUDA graph, by the driver alone; and how many nodes that has."""
     torch.cuda.synchronize()
     captured = torch.cuda.CUDAGraph(keep_graph=True)
     with torch.cuda.graph(captured):
@@ -112,20 +138,9 @@ def launch_of(form, args):
     driver, launched = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
     if driver.cuGraphInstantiateWithFlags(ctypes.byref(launched), ctypes.c_void_p(captured.raw_cuda_graph()), ctypes.c_ulonglong(0)):
         raise RuntimeError("the graph of a call cannot be launched")
-    function, stream = driver.cuGraphLaunch, ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-    return lambda kept=captured: function(launched, stream)
-
-
-def time_torch(args):
-    """What a call cannot go without: an allocation of an output, the counting of a write, a launch of a kernel."""
-    x, y = torch.rand(4, device=args.device), torch.rand(4, device=args.device)
-    allocate = getattr(torch._C._dynamo.guards, f"_empty_strided_{args.device}")
-    calls = {"allocation": lambda: allocate((4,), (1,), torch.float32),
-             "counting of a write": lambda: torch.autograd.graph.increment_version([x]),
-             "torch's own kernel, in place": lambda: x.add_(y)}
-    with torch.no_grad():
-        for name, times in timing.fastest_by_round(calls, args.rounds, args.seconds).items():
-            print(f"{name}: {1e6 * min(times):.2f} us")
+    function, stream, nodes = driver.cuGraphLaunch, ctypes.c_void_p(torch.cuda.current_stream().cuda_stream), ctypes.c_size_t()
+    driver.cuGraphGetNodes(ctypes.c_void_p(captured.raw_cuda_graph()), None, ctypes.byref(nodes))
+    return lambda kept=captured: function(launched, stream), nodes.value
 
 
 def main():
@@ -137,16 +152,13 @@ def main():
     parser.add_argument("--layers", type=int, nargs="*", default=[], help="of a small decoder, each with two states")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     args = parser.parse_args()
-    names = ["trivial", "wrapper", "luminal", "callable"]
-    if args.device != "cpu":
-        time_torch(args)
-        names.append("launch")
+    names = ["trivial", "wrapper", "luminal", "callable", "memory", "counting", *(["launch"] if args.device == "cuda" else []),
+             "added", "own", "asked", "whole", "asked "]
     kinds = [(kind, count) for kind in (Sum, States) for count in args.tensors] + [(Decode, count) for count in args.layers]
-    print(f"{'us':>12}" + "".join(f"{name:>10}" for name in names) + f"{'added':>10}")
+    print(f"{'us':>12}" + "".join(f"{name:>10}" for name in names))
     for kind, count in kinds:
         times = measure(kind(count).eval(), args.rounds, args.seconds, args.device)
-        times["added"] = times["luminal"] - times["wrapper"]
-        print(f"{kind.__name__:>8}{count:>4}" + "".join(f"{1e6 * times[name]:>10.2f}" for name in (*names, "added")), flush=True)
+        print(f"{kind.__name__:>8}{count:>4}" + "".join(f"{1e6 * times[name]:>10.2f}" for name in names), flush=True)
 
 
 if __name__ == "__main__":
