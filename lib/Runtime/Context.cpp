@@ -74,6 +74,8 @@ Status Context::Impl::initialize(const ContextOptions &options) {
   }
   copiesIn.reserve(m.inputs.size());
   copiesOut.reserve(m.inputs.size() + 2 * m.outputs.size());
+  copyEnds.reserve(copiesOut.capacity());
+  moved.reserve(m.inputs.size() + m.outputs.size());
   callerExtents.reserve(m.inputs.size() + m.outputs.size());
   weightExtents.reserve(m.weights.size());
   return {};
@@ -163,8 +165,11 @@ Status Context::bindInput(uint32_t index, const void *data, DType dtype,
   // The caller who binds a state provides its value.
   input.broken = false;
   input.data = data;
+  if (input.bound)
+    c.noteMove(index);
+  else
+    c.pointersChanged = true;
   input.bound = true;
-  c.pointersChanged = true;
   return {};
 }
 
@@ -213,7 +218,10 @@ Status Context::bindOutput(uint32_t index, void *data, DType dtype,
   output.data = data;
   output.bound = true;
   output.current = false;
-  (onlyMoved ? c.outputsMoved : c.pointersChanged) = true;
+  if (onlyMoved)
+    c.noteMove(c.inputs.size() + index);
+  else
+    c.pointersChanged = true;
   return {};
 }
 
@@ -365,6 +373,8 @@ Status Context::readMemory(const void *memory, void *to, uint64_t bytes) const {
   return impl->device.copy(
       {memory, to, bytes, direct ? Copy::Kind::Within : Copy::Kind::Out});
 }
+
+uint64_t Context::getNumPlacings() const { return impl->numPlacings; }
 
 uint64_t Context::getNumCaptures() const {
   uint64_t total = 0;

@@ -43,15 +43,19 @@ struct Context::Impl {
     std::vector<uint32_t> firstArgument; ///< By step.
     std::vector<int64_t> launchValues;   ///< As Plan::launches.
     std::vector<bool> inPlace;           ///< By input: steps write to it.
-    /// Where an output lies is part of an argument or of a buffer's pointer:
-    /// all of them, unless a call also copies outputs.
-    struct OutputPlace {
-      uint32_t at, output;
+    /// Where something stands, and what is added to an address there.
+    struct Place {
+      uint32_t at;
       int64_t offset;
     };
-    std::vector<OutputPlace> outputArguments, outputBuffers;
-    std::vector<std::optional<OutputPlace>> outputPlaces; ///< By buffer.
-    bool canMoveOutputs = false;
+    /// The places of all inputs, behind them those of all outputs.
+    struct Places {
+      std::vector<uint32_t> first; ///< By tensor, and behind the last one.
+      std::vector<Place> all;
+    };
+    Places argumentPlaces, bufferPlaces;
+    /// By buffer: the tensor that it is part of, and where in it.
+    std::vector<std::optional<Place>> bufferParts;
     /// Counters of all steps, one after the other. Steps leave them zero,
     /// unless a call fails.
     Memory counters;
@@ -96,9 +100,19 @@ struct Context::Impl {
   Status checkOverlap() const;
   Error overlapError() const;
   Status planCopies();
-  /// What `preparePointers` does, where only outputs lie elsewhere.
-  Status moveOutputs();
-  void findOutputPlaces();
+
+  //===--- Moving (ContextMove.cpp) ---------------------------------------===//
+  /// What `preparePointers` does, where only some inputs and outputs lie
+  /// elsewhere: `moved`.
+  Status movePointers();
+  /// Whether what moved lies where kernels reach it.
+  bool canMove();
+  /// Whether an output that moved shares memory with another tensor; for few
+  /// outputs, where nothing else moved.
+  bool movedOutputsOverlap();
+  void findPlaces();
+  void aimCopies();
+
   Status placeWeight(uint32_t weight);
   /// The weights that values are prepared from, by index.
   struct PreparedWeights {
@@ -237,8 +251,17 @@ struct Context::Impl {
 
   /// By integer: whether it is bound.
   std::vector<bool> integersBound;
-  /// `outputsMoved`: of the bindings, only where outputs lie has changed.
-  bool dimsChanged = true, pointersChanged = true, outputsMoved = false;
+  bool dimsChanged = true, pointersChanged = true;
+  uint64_t numPlacings = 0;
+  /// Inputs, and outputs behind them, of which only where they lie has changed.
+  std::vector<uint32_t> moved;
+  /// `tensor` moved; may be noted twice.
+  void noteMove(size_t tensor) {
+    if (moved.size() < inputs.size() + outputs.size())
+      moved.push_back(static_cast<uint32_t>(tensor));
+    else
+      pointersChanged = true;
+  }
   bool statesToStart = false, weightsChanged = true;
   /// Some input may have `broken` set.
   bool statesBroken = false;
@@ -262,6 +285,12 @@ struct Context::Impl {
   /// Inputs and outputs whose memory is not direct, one after the other.
   Memory stagedInputs, stagedOutputs;
   std::vector<Copy> copiesIn, copiesOut;
+  /// Of each of copiesOut, the buffers that it is between, and the output that
+  /// it is for, where it is for one.
+  struct CopyEnds {
+    std::optional<uint32_t> from, to, output;
+  };
+  std::vector<CopyEnds> copyEnds;
   /// Memory of the caller, for the overlap check; ranges of weights are merged
   /// and sorted.
   struct Extent {
@@ -274,8 +303,10 @@ struct Context::Impl {
   bool isCaptured = false;
   bool haveOverlap(size_t numWritten) const;
   bool meetsWeight(const Extent &extent) const;
-  /// Inputs and states of the caller, sorted and merged.
+  /// Inputs and states of the caller, sorted and merged; whether they are those
+  /// of now.
   std::vector<Extent> boundInputExtents;
+  bool boundInputsAreKnown = false;
   static void sortAndMerge(std::vector<Extent> &extents);
   static bool meets(const std::vector<Extent> &sorted, const Extent &extent);
 

@@ -436,6 +436,7 @@ Status Context::Impl::refreshPrepared() {
 }
 
 Status Context::Impl::preparePointers() {
+  ++numPlacings;
   LUMINAL_CHECK(checkOverlap());
   for (uint32_t i = 0; i < m.outputs.size(); ++i) {
     if (!outputs[i].bound)
@@ -498,99 +499,22 @@ Status Context::Impl::preparePointers() {
       *argument++ = p.pointers[buffer];
   LUMINAL_CHECK(p.launches->setBuffers(p.arguments));
   LUMINAL_CHECK(planCopies());
-  findOutputPlaces();
-  pointersChanged = outputsMoved = false;
+  findPlaces();
+  pointersChanged = false;
+  moved.clear();
   return {};
-}
-
-void Context::Impl::findOutputPlaces() {
-  Program &p = *program;
-  p.outputArguments.clear();
-  p.outputBuffers.clear();
-  // To compare few outputs with each other is cheaper than to sort them.
-  constexpr size_t mostOutputs = 16;
-  p.canMoveOutputs =
-      copiesOut.empty() && outputs.size() <= mostOutputs &&
-      std::all_of(outputs.begin(), outputs.end(), [](const Output &output) {
-        return output.bound && output.bytes > 0;
-      });
-  if (!p.canMoveOutputs)
-    return;
-  std::vector<std::optional<Program::OutputPlace>> &places = p.outputPlaces;
-  places.assign(p.m.buffers.size(), std::nullopt);
-  for (uint32_t b = 0; b < places.size(); ++b) {
-    const BufferSpec &spec = p.m.buffers[b];
-    if (p.ranges[b].bytes == 0)
-      continue;
-    if (spec.kind == Kind::Output)
-      places[b] = {b, p.owners[b], 0};
-    else if (spec.kind == Kind::Alias && places[spec.of])
-      places[b] = {b, places[spec.of]->output,
-                   places[spec.of]->offset + p.ranges[b].offset};
-    if (places[b])
-      p.outputBuffers.push_back(*places[b]);
-  }
-  uint32_t argument = 0;
-  for (const StepSpec &step : p.m.steps)
-    for (uint32_t buffer : step.buffers) {
-      if (places[buffer])
-        p.outputArguments.push_back(
-            {argument, places[buffer]->output, places[buffer]->offset});
-      ++argument;
-    }
-  boundInputExtents.clear();
-  for (const Input &input : inputs)
-    if (auto begin = reinterpret_cast<uintptr_t>(input.data);
-        input.bound && input.bytes > 0)
-      boundInputExtents.push_back(
-          {begin, begin + static_cast<uintptr_t>(input.bytes), false});
-  sortAndMerge(boundInputExtents);
-}
-
-Status Context::Impl::moveOutputs() {
-  Program &p = *program;
-  if (!p.canMoveOutputs)
-    return preparePointers();
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    Output &output = outputs[i];
-    auto begin = reinterpret_cast<uintptr_t>(output.data);
-    const Extent extent = {begin, begin + static_cast<uintptr_t>(output.bytes),
-                           true};
-    auto meetsEarlier = [&] {
-      for (size_t k = 0; k < i; ++k)
-        if (auto other = reinterpret_cast<uintptr_t>(outputs[k].data);
-            other < extent.end &&
-            begin < other + static_cast<uintptr_t>(outputs[k].bytes))
-          return true;
-      return false;
-    };
-    // Which says what meets, or copies what kernels do not reach.
-    if (!output.direct.get(*this, output.data) ||
-        meets(boundInputExtents, extent) || meetsWeight(extent) ||
-        meetsEarlier())
-      return preparePointers();
-    output.place = output.data;
-  }
-  auto placeOf = [&](const Program::OutputPlace &place) {
-    return static_cast<uint8_t *>(outputs[place.output].data) + place.offset;
-  };
-  for (const Program::OutputPlace &place : p.outputArguments)
-    p.arguments[place.at] = placeOf(place);
-  for (const Program::OutputPlace &place : p.outputBuffers)
-    p.pointers[place.at] = placeOf(place);
-  outputsMoved = false;
-  return p.launches->setBuffers(p.arguments);
 }
 
 Status Context::Impl::planCopies() {
   const Program &p = *program;
   copiesOut.clear();
+  copyEnds.clear();
   auto isStaged = [&](const void *memory) {
     auto *at = static_cast<const uint8_t *>(memory);
     return at >= stagedOutputs.data() &&
            at < stagedOutputs.data() + stagedOutputs.size();
   };
-  auto add = [&](const void *from, void *to, int64_t bytes) {
+  auto add = [&](const void *from, void *to, int64_t bytes, CopyEnds ends) {
     if (from == to || bytes == 0)
       return;
     const Copy *last = copiesOut.empty() ? nullptr : &copiesOut.back();
@@ -601,20 +525,24 @@ Status Context::Impl::planCopies() {
     copiesOut.push_back(
         {from, to, static_cast<uint64_t>(bytes),
          device.reaches(to) ? Copy::Kind::Within : Copy::Kind::Out, joins});
+    copyEnds.push_back(ends);
   };
   // User outputs first: they may be old values of states.
   for (uint32_t i : artifact->getUserOutputs()) {
     Output &output = outputs[i];
-    void *place = output.data;
-    if (!output.bound) {
-      if (!output.own.reserve(device, output.bytes, Device::Place::Host))
-        return Error("out of memory for '" + m.outputs[i].name + "'");
-      place = output.own.data();
+    const uint32_t buffer = p.m.outputs[i].buffer;
+    if (output.bound) {
+      add(p.pointers[buffer], output.data, output.bytes, {buffer, {}, i});
+      continue;
     }
-    add(p.pointers[p.m.outputs[i].buffer], place, output.bytes);
+    if (!output.own.reserve(device, output.bytes, Device::Place::Host))
+      return Error("out of memory for '" + m.outputs[i].name + "'");
+    add(p.pointers[buffer], output.own.data(), output.bytes, {buffer, {}, {}});
   }
-  for (uint32_t i : assertions)
-    add(p.pointers[p.m.outputs[i].buffer], outputs[i].own.data(), 1);
+  for (uint32_t i : assertions) {
+    const uint32_t buffer = p.m.outputs[i].buffer;
+    add(p.pointers[buffer], outputs[i].own.data(), 1, {buffer, {}, {}});
+  }
   // A state whose new value is another state's old value goes through temporary
   // memory, since either may be overwritten first.
   auto isOldState = [&](const OutputSpec &spec) {
@@ -634,7 +562,8 @@ Status Context::Impl::planCopies() {
   uint8_t *next = temporary.data();
   for (uint32_t i = 0; i < m.outputs.size(); ++i)
     if (m.outputs[i].updates && isOldState(p.m.outputs[i])) {
-      add(p.pointers[p.m.outputs[i].buffer], next, outputs[i].bytes);
+      const uint32_t buffer = p.m.outputs[i].buffer;
+      add(p.pointers[buffer], next, outputs[i].bytes, {buffer, {}, {}});
       next += (outputs[i].bytes + 63) / 64 * 64;
     }
   next = temporary.data();
@@ -642,18 +571,19 @@ Status Context::Impl::planCopies() {
     const OutputSpec &spec = p.m.outputs[i];
     if (!spec.updates)
       continue;
-    const void *from = p.pointers[spec.buffer];
-    if (isOldState(spec)) {
-      from = next;
+    const uint32_t to = p.m.inputs[*spec.updates].buffer;
+    const bool isOld = isOldState(spec);
+    add(isOld ? next : p.pointers[spec.buffer], p.pointers[to],
+        outputs[i].bytes,
+        {isOld ? std::nullopt : std::optional(spec.buffer), to, {}});
+    if (isOld)
       next += (outputs[i].bytes + 63) / 64 * 64;
-    }
-    add(from, p.pointers[p.m.inputs[*spec.updates].buffer], outputs[i].bytes);
   }
-  // States in misaligned memory of the caller.
+  // States in misaligned memory of the caller, which moves with all the rest.
   for (uint32_t i = 0; i < m.inputs.size(); ++i)
     if (m.inputs[i].state && inputs[i].bound)
       add(p.pointers[p.m.inputs[i].buffer], const_cast<void *>(inputs[i].data),
-          inputs[i].bytes);
+          inputs[i].bytes, {});
   return {};
 }
 

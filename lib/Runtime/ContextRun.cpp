@@ -154,8 +154,8 @@ Status Context::Impl::getReady() {
     sortWeightRanges();
   if (pointersChanged)
     LUMINAL_CHECK(preparePointers());
-  else if (outputsMoved)
-    LUMINAL_CHECK(moveOutputs());
+  else if (!moved.empty())
+    LUMINAL_CHECK(movePointers());
   if (statesBroken)
     LUMINAL_CHECK(checkStates());
   if (statesToStart)

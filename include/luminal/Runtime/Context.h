@@ -113,6 +113,9 @@ public:
   Status readMemory(const void *memory, void *to, uint64_t bytes) const;
   /// How often the device put the steps together anew, for tests.
   uint64_t getNumCaptures() const;
+  /// How often the place of every tensor was found anew, for tests: in place of
+  /// the few that lie elsewhere than in the last call.
+  uint64_t getNumPlacings() const;
   /// Makes a call, then runs its steps `repeats` times more on the memory as it
   /// is: nanoseconds of one time, without copies, by the device's clock. States
   /// that steps change in place change as often. Assertions may be false.

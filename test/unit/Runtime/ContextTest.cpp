@@ -229,6 +229,89 @@ TEST(Context, RefusesSharedMemoryOfManyOutputs) {
   EXPECT_FAILS(c->run(), "output 'e' shares memory with input 'x'");
 }
 
+TEST(Context, PlacesOnlyWhatMoved) {
+  // One state is changed in place and one by a copy; an output is an input, one
+  // is a part of another, and one a new value of a state.
+  Builder b;
+  uint32_t x = b.input("x", DType::F32, {4}), w = b.weight("w", {1, 2, 3, 4});
+  uint32_t changed = b.input("changed", DType::F32, {4}),
+           copied = b.input("copied", DType::F32, {4});
+  b.m.inputs[1].state = b.m.inputs[2].state = true;
+  uint32_t sum = b.output("sum", DType::F32, {4});
+  b.step("add_f32", {copied, w, sum}, 4);
+  b.step("accumulate_f32", {x, changed}, 4);
+  b.outputOf("new changed", DType::F32, {4}, changed, 1);
+  b.outputOf("new copied", DType::F32, {4}, sum, 2);
+  b.outputOf("x2", DType::F32, {4}, x);
+  b.outputOf("tail", DType::F32, {2}, b.buffer(Kind::Alias, 8, 8, sum));
+  auto c = b.context();
+  Floats memory[2][6];
+  uint64_t placings = 0;
+  float expected[] = {0, 0, 0, 0};
+  for (int call = 0; call < 8; ++call) {
+    // In some calls the inputs move, in some the states, in some all.
+    auto &[in, state, other, y, x2, tail] = memory[call & 1];
+    Floats &inNow = call & 2 ? in : memory[0][0];
+    Floats &stateNow = call & 4 ? state : memory[0][1];
+    Floats &otherNow = call & 4 ? other : memory[0][2];
+    for (int i = 0; i < 4; ++i) {
+      inNow[i] = 10 * call + i;
+      stateNow[i] = call;
+      otherNow[i] = expected[i];
+    }
+    EXPECT_OK(c->bindInput(0, inNow.v, DType::F32, Shape{4}));
+    EXPECT_OK(c->bindInput(1, stateNow.v, DType::F32, Shape{4}));
+    EXPECT_OK(c->bindInput(2, otherNow.v, DType::F32, Shape{4}));
+    EXPECT_OK(c->bindOutput(0, y.v, DType::F32, Shape{4}));
+    EXPECT_OK(c->bindOutput(3, x2.v, DType::F32, Shape{4}));
+    EXPECT_OK(c->bindOutput(4, tail.v, DType::F32, Shape{2}));
+    EXPECT_OK(c->run());
+    for (int i = 0; i < 4; ++i) {
+      expected[i] += i + 1;
+      EXPECT_EQ(y[i], expected[i]);
+      EXPECT_EQ(otherNow[i], expected[i]);
+      EXPECT_EQ(x2[i], inNow[i]);
+      EXPECT_EQ(stateNow[i], inNow[i] + call);
+    }
+    EXPECT_EQ(tail[0], expected[2]);
+    EXPECT_EQ(tail[1], expected[3]);
+    if (call == 0)
+      placings = c->getNumPlacings();
+  }
+  // On a device, memory of the host is copied, and a copy placed anew.
+  if (isOnCPU())
+    EXPECT_EQ(c->getNumPlacings(), placings);
+}
+
+TEST(Context, RefusesSharedMemoryOfWhatMoved) {
+  auto c = counter().context();
+  Floats x, state, y, other;
+  auto bind = [&](float *in, float *states, float *out) {
+    EXPECT_OK(c->bindInput(0, in, DType::F32, Shape{4}));
+    EXPECT_OK(c->bindInput(1, states, DType::F32, Shape{4}));
+    EXPECT_OK(c->bindOutput(1, out, DType::F32, Shape{4}));
+    return c->run();
+  };
+  EXPECT_OK(bind(x.v, state.v, y.v));
+  EXPECT_FAILS(bind(x.v, state.v, state.v), "shares memory with state 'state'");
+  EXPECT_FAILS(bind(x.v, state.v, x.v), "output 'y' shares memory with input");
+  EXPECT_FAILS(bind(y.v, state.v, y.v), "output 'y' shares memory with input");
+  EXPECT_FAILS(bind(x.v, x.v, y.v), "input 'x' shares memory with state");
+  EXPECT_FAILS(bind(x.v, y.v, y.v), "output 'y' shares memory with state");
+  other[0] = 5;
+  state[0] = 2;
+  EXPECT_OK(bind(other.v, state.v, x.v));
+  EXPECT_EQ(x[0], 7);
+  // What is misaligned is copied from then on, and no more when it is not.
+  other[1] = 8;
+  EXPECT_OK(bind(other.v + 1, state.v, x.v));
+  EXPECT_EQ(x[0], 15);
+  EXPECT_OK(bind(other.v, state.v, y.v + 1));
+  EXPECT_EQ(y[1], 20);
+  EXPECT_OK(bind(other.v, state.v, x.v));
+  EXPECT_EQ(x[0], 25);
+}
+
 TEST(Context, CopiesWhatIsMisaligned) {
   auto c = chain(4).context();
   Floats x, w, y;
