@@ -386,3 +386,20 @@ func.func @search(%sorted: tensor<100000xf32>, %x: tensor<100000xf32>, %first: t
   %i2 = llir.elementwise select(%c2, %n2, %i1) : (tensor<100000xi1>, tensor<100000xi64>, tensor<100000xi64>) -> tensor<100000xi64>
   return %i2 : tensor<100000xi64>
 }
+
+// What is read whole as another shape is no copy, neither of an argument nor of
+// a computed value.
+// CHECK-LABEL: func.func @orders
+// CHECK-NEXT: %[[A:.*]] = llir.alias %arg0 offset(0) : tensor<60xf32> -> tensor<3x20xf32>
+// CHECK: llir.argsort %[[A]]
+// CHECK: %[[K:.*]] = llir.kernel(%arg0)
+// CHECK: %[[B:.*]] = llir.alias %[[K]] offset(0) : tensor<60xf32> -> tensor<3x20xf32>
+// CHECK: llir.argsort %[[B]]
+func.func @orders(%x: tensor<60xf32>) -> (tensor<3x20xi64>, tensor<3x20xi64>) {
+  %0 = llir.view %x <(d0, d1) -> (20 * d0 + d1)> : tensor<60xf32> -> tensor<3x20xf32>
+  %1 = llir.argsort %0 : tensor<3x20xf32> -> tensor<3x20xi64>
+  %2 = llir.elementwise exp(%x) : (tensor<60xf32>) -> tensor<60xf32>
+  %3 = llir.view %2 <(d0, d1) -> (20 * d0 + d1)> : tensor<60xf32> -> tensor<3x20xf32>
+  %4 = llir.argsort %3 : tensor<3x20xf32> -> tensor<3x20xi64>
+  return %1, %4 : tensor<3x20xi64>, tensor<3x20xi64>
+}

@@ -44,6 +44,8 @@ private:
                       DenseMap<Value, Placed> &placed, DenseSet<Value> &taken,
                       OpBuilder &builder);
   void replaceResults(const FusionPlan &plan, DenseMap<Value, Placed> &placed);
+  std::pair<Value, MapAttr> findPlace(Value value, const FusionPlan &plan,
+                                      const DenseMap<Value, Placed> &placed);
   Value materializeResult(Value value, const FusionPlan &plan,
                           const DenseMap<Value, Placed> &placed,
                           DenseSet<Value> &taken, OpBuilder &builder);
@@ -96,24 +98,30 @@ Value FuseKernels::getWhole(Value source, RankedTensorType type, MapAttr map,
                          MapAttr::get(&getContext(), 0, Expr(0)));
 }
 
+/// The buffer that holds a value, and where its elements lie there.
+std::pair<Value, MapAttr>
+FuseKernels::findPlace(Value value, const FusionPlan &plan,
+                       const DenseMap<Value, Placed> &placed) {
+  SmallVector<Expr> extents = hlir::getExtents(value);
+  Value source = plan.getMemoryOf(value);
+  MapAttr map = source == value
+                    ? MapAttr::getIdentity(&getContext(), extents.size())
+                    : value.getDefiningOp<ViewOp>().getMap();
+  auto it = placed.find(source);
+  if (it == placed.end())
+    return {source, map};
+  return {it->second.buffer,
+          compose(map, it->second.toBuffer, extents, plan.getSymbols())};
+}
+
 /// `value` as a result of the function: a separate buffer, written by a kernel.
 Value FuseKernels::materializeResult(Value value, const FusionPlan &plan,
                                      const DenseMap<Value, Placed> &placed,
                                      DenseSet<Value> &taken,
                                      OpBuilder &builder) {
-  auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<Expr> extents = hlir::getExtents(type);
-  Value source = value;
-  MapAttr map = MapAttr::getIdentity(&getContext(), extents.size());
-  if (Value target = plan.getAliases().lookup(value)) {
-    map = value.getDefiningOp<ViewOp>().getMap();
-    source = target;
-  }
-  if (auto it = placed.find(source); it != placed.end()) {
-    map = compose(map, it->second.toBuffer, extents, plan.getSymbols());
-    source = it->second.buffer;
-  }
-  return getWhole(source, type, map, plan, &taken, builder);
+  auto [source, map] = findPlace(value, plan, placed);
+  return getWhole(source, cast<RankedTensorType>(value.getType()), map, plan,
+                  &taken, builder);
 }
 
 /// A standalone op on what kernels wrote.
@@ -123,14 +131,12 @@ void FuseKernels::copyStandalone(StandaloneOpInterface op,
                                  DenseSet<Value> &taken, OpBuilder &builder) {
   IRMapping mapping;
   for (Value operand : op->getOperands()) {
-    auto it = placed.find(operand);
-    if (it == placed.end() || mapping.contains(operand))
+    auto [source, map] = findPlace(operand, plan, placed);
+    if (source == operand || mapping.contains(operand))
       continue;
     mapping.map(operand,
-                getWhole(it->second.buffer,
-                         cast<RankedTensorType>(operand.getType()),
-                         it->second.toBuffer, plan,
-                         op.keepsOperands() ? &taken : nullptr, builder));
+                getWhole(source, cast<RankedTensorType>(operand.getType()), map,
+                         plan, op.keepsOperands() ? &taken : nullptr, builder));
   }
   Operation *copy = builder.clone(*op, mapping);
   for (auto [from, to] :

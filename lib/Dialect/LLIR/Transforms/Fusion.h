@@ -128,9 +128,11 @@ public:
 
   /// In an order in which every group follows the groups it reads from.
   llvm::ArrayRef<const Group *> getGroups() const { return order; }
-  /// Results of the function that are reshapes of another materialised value.
-  const llvm::MapVector<mlir::Value, mlir::Value> &getAliases() const {
-    return aliases;
+  /// The value in whose memory `value` is: another one where that is read whole
+  /// by a result of the function or by an op of no kernel.
+  mlir::Value getMemoryOf(mlir::Value value) const {
+    auto it = aliases.find(value);
+    return it == aliases.end() ? value : it->second;
   }
   const Assumptions &getSymbols() const { return symbols; }
 

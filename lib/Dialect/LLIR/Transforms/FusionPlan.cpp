@@ -62,30 +62,34 @@ double FusionPlan::nominalSize(ArrayRef<Expr> extents) const {
 // Forward: estimates
 //===----------------------------------------------------------------------===//
 
-/// Results of the function, and what standalone ops read. A result that is a
-/// reshape of a computed value shares its memory: then that value has to be
-/// computed.
+/// Results of the function, and what standalone ops read. One that is a reshape
+/// of another value shares its memory; a computed value has to be in memory
+/// then, and what the function was given can be no result.
 void FusionPlan::findOutputs() {
-  Operation *terminator = func.getBody().front().getTerminator();
-  for (Value result : terminator->getOperands()) {
-    auto view = result.getDefiningOp<ViewOp>();
+  auto add = [&](Value read, bool isResult) {
+    auto view = read.getDefiningOp<ViewOp>();
     Operation *source = view ? view.getOperand().getDefiningOp() : nullptr;
-    if (source && !isa<ViewOp, llir::ConstantOp>(source)) {
-      SmallVector<Expr> domain = hlir::getExtents(result),
+    bool isComputed = source && !isa<ViewOp, llir::ConstantOp>(source);
+    if (view && (isComputed || (!source && !isResult))) {
+      SmallVector<Expr> domain = hlir::getExtents(read),
                         range = hlir::getExtents(view.getOperand());
       std::optional<Expr> offset =
           getContiguousOffset(view.getMap(), domain, range, symbols);
       if (offset && offset->isConstant(0) &&
           haveSameSize(domain, range, symbols)) {
-        aliases[result] = view.getOperand();
-        outputs.insert(view.getOperand());
-        continue;
+        aliases[read] = view.getOperand();
+        if (isComputed)
+          outputs.insert(view.getOperand());
+        return;
       }
     }
-    outputs.insert(result);
-  }
+    outputs.insert(read);
+  };
+  for (Value result : func.getBody().front().getTerminator()->getOperands())
+    add(result, /*isResult=*/true);
   for (auto op : func.getBody().front().getOps<StandaloneOpInterface>())
-    outputs.insert(op->operand_begin(), op->operand_end());
+    for (Value operand : op->getOperands())
+      add(operand, /*isResult=*/false);
 }
 
 /// Index arithmetic of a map other than a permutation.
@@ -263,10 +267,11 @@ void FusionPlan::visitStandalone(StandaloneOpInterface op) {
     runBefore(&group, readers[result]);
   }
   for (Value operand : op->getOperands()) {
-    if (group.accesses.count(operand))
+    Value read = getMemoryOf(operand);
+    if (group.accesses.count(read))
       continue;
-    group.accesses[operand].push_back({kMainSpace, identity(operand), {}});
-    readers[operand].push_back(&group);
+    group.accesses[read].push_back({kMainSpace, identity(read), {}});
+    readers[read].push_back(&group);
   }
 }
 
