@@ -20,7 +20,8 @@ import time
 FILTER = "--gtest_filter=RandomKernels.*"
 # The forms that each device has (docs/LLIR.md).
 FORMS = {"cpu": ("elements", "rows", "product", "ordered", "stages", "streamed", "row-program"),
-         "cuda": ("elements", "rows", "blocks", "ordered", "updates", "streamed-blocks", "transposes", "row-program", "whole")}
+         "cuda": ("elements", "rows", "blocks", "ordered", "updates", "streamed-blocks", "transposes", "row-program", "whole",
+                  "sequence")}
 
 
 def name_card(device):

@@ -218,6 +218,12 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     schedule.workers = options.workers;
     schedule.precision = options.precision;
     pm.addPass(createScheduleKernelsPass(schedule));
+    if (options.fuse == "stages") {
+      SequenceKernelsPassOptions sequence;
+      setDevice(sequence, options);
+      sequence.workers = options.workers;
+      pm.addNestedPass<func::FuncOp>(createSequenceKernelsPass(sequence));
+    }
     // It splits kernels.
     pm.addNestedPass<func::FuncOp>(llir::createCheckKernelsPass());
   }

@@ -117,7 +117,7 @@ private:
   mlir::LogicalResult sortRuns(llir::SortRunsOp op);
   mlir::LogicalResult mergeRuns(llir::MergeRunsOp op);
   mlir::LogicalResult alias(llir::AliasOp op);
-  mlir::LogicalResult kernel(llir::KernelOp op);
+  mlir::LogicalResult kernel(mlir::Operation *op, mlir::Region &body);
   /// fn(row, n, result): from a row of the last dim to one of the same length.
   mlir::LogicalResult
   rows(mlir::Operation *op,

@@ -113,7 +113,8 @@ LogicalResult Evaluator::runLLIR(Operation *op) {
           [&](llir::SegmentReduceOp s) { return segments(s); })
       .Case<llir::ScatterOp>(
           [&](llir::ScatterOp s) { return scatter(op, s.getCombine()); })
-      .Case<llir::KernelOp>([&](llir::KernelOp k) { return kernel(k); })
+      .Case<llir::KernelOp, llir::SequenceOp>(
+          [&](auto k) { return kernel(k, k.getBody()); })
       .Case<llir::AliasOp>([&](llir::AliasOp a) { return alias(a); })
       .Case<llir::PrepareOp>([&](llir::PrepareOp p) {
         // A copy: a new entry may move the operand's.
@@ -604,22 +605,20 @@ LogicalResult Evaluator::alias(llir::AliasOp op) {
   return success();
 }
 
-LogicalResult Evaluator::kernel(llir::KernelOp op) {
+LogicalResult Evaluator::kernel(Operation *op, Region &body) {
   SmallVector<NodePtr> arguments;
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
     if (failed(getTensor(op, i)))
       return failure();
     arguments.push_back(get(op->getOperand(i)));
   }
-  if (!op.getBody().hasOneBlock() ||
-      op.getBody().getNumArguments() != arguments.size())
-    return op.emitError() << "expected a block argument for each operand";
-  FailureOr<SmallVector<NodePtr>> results =
-      run(op.getBody().front(), arguments);
+  if (!body.hasOneBlock() || body.getNumArguments() != arguments.size())
+    return op->emitError() << "expected a block argument for each operand";
+  FailureOr<SmallVector<NodePtr>> results = run(body.front(), arguments);
   if (failed(results))
     return failure();
   if (results->size() != op->getNumResults())
-    return op.emitError() << "expected a yielded value for each result";
+    return op->emitError() << "expected a yielded value for each result";
   for (auto [value, node] : llvm::zip_equal(op->getResults(), *results))
     nodes[value] = node;
   return success();

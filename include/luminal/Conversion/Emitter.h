@@ -37,6 +37,13 @@ public:
           SymbolRanges ranges, llvm::ArrayRef<mlir::Value> buffers,
           std::map<std::string, mlir::Value> symbols);
 
+  /// The same of a kernel that a function has among others, whose memory others
+  /// write before it: with the symbols and the status of `outer`.
+  Emitter(Emitter &outer, llir::KernelOp kernel,
+          llvm::ArrayRef<mlir::Value> buffers);
+  /// Takes what the code of such a kernel needs of the function.
+  void addNeeds(const Emitter &inner);
+
   mlir::ImplicitLocOpBuilder &b;
   /// The case of the kernel's schedule that is being emitted.
   llir::LoopCaseAttr loopCase;
@@ -244,8 +251,14 @@ public:
       mlir::ValueRange init,
       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body,
       llvm::function_ref<void(unsigned dim)> load = nullptr);
-  /// Memory of `count` elements that all threads of a block share.
+  /// Memory of `count` elements that all threads of a block share: of
+  /// `sharedMemory`, where that is given, else a variable of its own.
   mlir::Value makeShared(mlir::Type element, int64_t count);
+  mlir::Value sharedMemory;
+  /// Bytes of it that are taken.
+  int64_t sharedTaken = 0;
+  /// Bytes that a kernel of one op asks for when it is launched.
+  int64_t launchShared = 0;
   /// The beginning of the shared memory that a block asks for when it is
   /// launched (SharedMemory.h); once a function.
   mlir::Value makeLaunchShared();
@@ -282,6 +295,8 @@ public:
   bool choosesAddresses = false;
   /// Bytes of which every buffer is known to begin at a multiple.
   unsigned bufferAlignment = 1;
+  /// Whether nothing writes the operands while the function runs.
+  bool haveConstantOperands = true;
   /// Memory in this module that belongs to the function.
   llvm::SmallVector<mlir::Operation *> globals;
 

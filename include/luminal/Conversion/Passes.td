@@ -199,4 +199,33 @@ def ScheduleKernelsPass : Pass<"llir-schedule-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
+def SequenceKernelsPass : Pass<"llir-sequence-kernels", "::mlir::func::FuncOp"> {
+  let summary = "Make small kernels of a GPU one launch";
+  let description = [{
+    Scheduled kernels that one multiprocessor computes in less time than their launches take become one kernel, a block of threads
+    that computes one after the other (`llir.sequence`), with what is between them in the memory of the block.
+
+    Before:
+    ```mlir
+    %0 = llir.kernel(%x) loops<grid(d0) threads(64)> : (tensor<8xf32>) -> tensor<8xf32> { ... }
+    %1 = llir.kernel(%0) loops<grid() threads(32, 32) op0 = whole> : (tensor<8xf32>) -> tensor<8xi64> { ... }
+    ```
+    After:
+    ```mlir
+    %1 = llir.kernel(%x) loops<grid() threads(64, 64) op0 = whole> : (tensor<8xf32>) -> tensor<8xi64> {
+    ^bb0(%y: tensor<8xf32>):
+      %2 = llir.sequence(%y) : (tensor<8xf32>) -> tensor<8xi64> { ... }
+      llir.yield %2 : tensor<8xi64>
+    }
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "Kind of device">,
+    Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
+    Option<"machine", "machine", "std::string", "\"\"", "File with the model of the machine">,
+    Option<"workers", "workers", "unsigned", "0", "Workers that share a kernel; 0: those of the machine">,
+  ];
+  let dependentDialects = ["::luminal::llir::LLIRDialect"];
+}
+
 #endif // LUMINAL_CONVERSION_PASSES

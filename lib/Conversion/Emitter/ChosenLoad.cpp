@@ -75,7 +75,7 @@ Value Emitter::emitChosen(Value v, const Index &index) {
   if (!*isVector) {
     auto load = LLVM::LoadOp::create(
         b, storage, at, std::max(1u, storage.getIntOrFloatBitWidth() / 8));
-    load.setInvariant(true);
+    load.setInvariant(haveConstantOperands);
     return fromStorage(load, element);
   }
   auto type = VectorType::get({lane.width}, storage);
@@ -87,7 +87,7 @@ Value Emitter::emitChosen(Value v, const Index &index) {
                        element);
   }
   auto load = LLVM::LoadOp::create(b, type, at, alignment);
-  load.setInvariant(true);
+  load.setInvariant(haveConstantOperands);
   return fromStorage(load, element);
 }
 

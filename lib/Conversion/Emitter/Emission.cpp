@@ -449,6 +449,7 @@ void luminal::registerLLIRToLLVMDialects(DialectRegistry &registry) {
     llir::ReduceOp::attachInterface<ReduceEmission>(*context);
     llir::GemmOp::attachInterface<GemmEmission>(*context);
     attachScans(*context);
+    attachSequences(*context);
     attachSorts(*context);
   });
 }

@@ -41,6 +41,22 @@ Emitter::Emitter(ImplicitLocOpBuilder &b, llir::KernelOp kernel,
   LLVM::StoreOp::create(b, zero, status);
 }
 
+Emitter::Emitter(Emitter &outer, llir::KernelOp kernel, ArrayRef<Value> buffers)
+    : KernelAnalysis(kernel, outer.getRanges()), b(outer.b),
+      choosesAddresses(outer.choosesAddresses),
+      bufferAlignment(outer.bufferAlignment), haveConstantOperands(false),
+      syncScope(outer.syncScope), symbols(outer.symbols), buffers(buffers),
+      status(outer.status) {
+  memo.emplace_back();
+  globals = outer.globals;
+}
+
+void Emitter::addNeeds(const Emitter &inner) {
+  failed |= inner.failed;
+  globals = inner.globals;
+  requirements.append(inner.requirements);
+}
+
 void Emitter::fail(Operation *op, const Twine &what) {
   if (!failed)
     op->emitOpError() << what;

@@ -32,12 +32,63 @@ public:
   void finish(Emitter &e, Block &entry) const override;
 
 private:
-  Value getMask(Emitter &e, Value thread) const;
-
   MachineModel machine;
   bool startsEarly;
 };
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// Teams
+//===----------------------------------------------------------------------===//
+
+/// The bits of the warp's threads that belong to the thread's team.
+static Value getMask(Emitter &e, Value thread, unsigned warp) {
+  ImplicitLocOpBuilder &b = e.b;
+  Type i32 = b.getI32Type();
+  unsigned count = e.loopCase.getTeam();
+  if (count >= warp)
+    return arith::ConstantOp::create(b, b.getI32IntegerAttr(-1));
+  Value inWarp = e.remU(thread, e.constant(warp));
+  Value first = e.sub(inWarp, e.remU(thread, e.constant(count)));
+  Value bits = arith::ConstantOp::create(
+      b, b.getI32IntegerAttr(int32_t((uint32_t(1) << count) - 1)));
+  return arith::ShLIOp::create(b, bits, arith::TruncIOp::create(b, i32, first));
+}
+
+WorkShape luminal::emitByTeams(Emitter &e, const BlockThreads &of, Value end,
+                               function_ref<WorkShape(const WorkLoop &)> form) {
+  ImplicitLocOpBuilder &b = e.b;
+  unsigned threads = e.loopCase.getThreads(), count = e.loopCase.getTeam();
+  Value teams = e.constant(threads / count);
+  WorkLoop loop;
+  loop.begin = e.mul(of.block, teams);
+  e.team = Emitter::Team();
+  e.team.number = e.constant(0);
+  if (count < threads) {
+    e.team.number = e.divU(of.thread, e.constant(count));
+    loop.begin = e.add(loop.begin, e.team.number);
+  }
+  loop.step = e.mul(of.blocks, teams);
+  if (count > 1)
+    e.team = {count, e.remU(of.thread, e.constant(count)), of.warp,
+              getMask(e, of.thread, of.warp), e.team.number};
+  // How many units there are is known once their code is.
+  auto most = arith::MinSIOp::create(b, end, end);
+  loop.end = most;
+  WorkShape shape = form(loop);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(most);
+  Value work = e.value(Assumptions(e.getRanges()).simplify(shape.work));
+  most.getLhsMutable().assign(work);
+  Expr blocks = Expr::ceilDiv(shape.work, threads / count);
+  shape.blocks =
+      shape.blocks.isConstant(0) ? blocks : Expr::min(blocks, shape.blocks);
+  return shape;
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
 
 LLVM::LLVMFuncOp GPUEntry::declare(ImplicitLocOpBuilder &b,
                                    StringRef symbol) const {
@@ -83,20 +134,6 @@ KernelEntry::Units GPUEntry::getUnits(Emitter &e, Block &) const {
   return {e.constant(0), e.constant(std::numeric_limits<int64_t>::max())};
 }
 
-/// The bits of the warp's threads that belong to the thread's team.
-Value GPUEntry::getMask(Emitter &e, Value thread) const {
-  ImplicitLocOpBuilder &b = e.b;
-  Type i32 = b.getI32Type();
-  unsigned count = e.loopCase.getTeam(), warp = machine.warpThreads;
-  if (count >= warp)
-    return arith::ConstantOp::create(b, b.getI32IntegerAttr(-1));
-  Value inWarp = e.remU(thread, e.constant(warp));
-  Value first = e.sub(inWarp, e.remU(thread, e.constant(count)));
-  Value bits = arith::ConstantOp::create(
-      b, b.getI32IntegerAttr(int32_t((uint32_t(1) << count) - 1)));
-  return arith::ShLIOp::create(b, bits, arith::TruncIOp::create(b, i32, first));
-}
-
 /// Any grid does all units: it takes them in steps of its size.
 WorkShape
 GPUEntry::emitCase(Emitter &e, Block &entry, Units units,
@@ -106,37 +143,15 @@ GPUEntry::emitCase(Emitter &e, Block &entry, Units units,
   auto wide = [&](Value v) -> Value {
     return arith::ExtUIOp::create(b, i64, v);
   };
-  Value block = wide(NVVM::BlockIdXOp::create(b, i32));
-  Value thread = wide(NVVM::ThreadIdXOp::create(b, i32));
-  Value blocks = wide(NVVM::GridDimXOp::create(b, i32));
-  unsigned threads = e.loopCase.getThreads(), count = e.loopCase.getTeam();
-  entry.getParentOp()->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
-                               b.getDenseI32ArrayAttr(int32_t(threads)));
-  Value teams = e.constant(threads / count);
-  WorkLoop loop;
-  loop.begin = e.mul(block, teams);
-  e.team = Emitter::Team();
-  e.team.number = e.constant(0);
-  if (count < threads) {
-    e.team.number = e.divU(thread, e.constant(count));
-    loop.begin = e.add(loop.begin, e.team.number);
-  }
-  loop.step = e.mul(blocks, teams);
-  if (count > 1)
-    e.team = {count, e.remU(thread, e.constant(count)), machine.warpThreads,
-              getMask(e, thread), e.team.number};
-  // How many units there are is known once their code is.
-  auto end = arith::MinSIOp::create(b, units.end, units.end);
-  loop.end = end;
-  WorkShape shape = form(loop);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(end);
-  Value work = e.value(Assumptions(e.getRanges()).simplify(shape.work));
-  end.getLhsMutable().assign(work);
-  Expr most = Expr::ceilDiv(shape.work, threads / count);
-  shape.blocks =
-      shape.blocks.isConstant(0) ? most : Expr::min(most, shape.blocks);
-  return shape;
+  BlockThreads threads;
+  threads.block = wide(NVVM::BlockIdXOp::create(b, i32));
+  threads.thread = wide(NVVM::ThreadIdXOp::create(b, i32));
+  threads.blocks = wide(NVVM::GridDimXOp::create(b, i32));
+  threads.warp = machine.warpThreads;
+  entry.getParentOp()->setAttr(
+      NVVM::NVVMDialect::getMaxntidAttrName(),
+      b.getDenseI32ArrayAttr(int32_t(e.loopCase.getThreads())));
+  return emitByTeams(e, threads, units.end, form);
 }
 
 /// Every thread that fails writes the same word.

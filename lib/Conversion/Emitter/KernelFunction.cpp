@@ -45,6 +45,13 @@ static EmitForm getForm(llir::KernelOp kernel, llir::LoopCaseAttr loopCase) {
   return it == std::end(forms) ? nullptr : it->second;
 }
 
+WorkShape luminal::emitForm(Emitter &e, const WorkLoop &loop) {
+  if (EmitForm emit = getForm(e.kernel, e.loopCase))
+    return emit(e, loop);
+  e.fail(e.kernel, "has loops without code");
+  return {};
+}
+
 /// Whether (i1) the guard of a case holds.
 static Value emitGuard(Emitter &e, llir::LoopCaseAttr loopCase) {
   Value holds;
@@ -82,11 +89,9 @@ static WorkShape emitCases(Emitter &e, const KernelEntry &kind, Block &entry,
   std::function<void(size_t)> emitFrom = [&](size_t i) {
     auto emitCase = [&] {
       e.loopCase = cases[i];
-      EmitForm emit = getForm(e.kernel, cases[i]);
-      if (!emit)
-        return e.fail(e.kernel, "has loops without code");
-      shapes[i] = kind.emitCase(
-          e, entry, units, [&](const WorkLoop &loop) { return emit(e, loop); });
+      shapes[i] = kind.emitCase(e, entry, units, [&](const WorkLoop &loop) {
+        return emitForm(e, loop);
+      });
     };
     if (i + 1 == cases.size())
       return emitCase();

@@ -52,8 +52,23 @@ WorkShape emitStreamedBlocks(Emitter &e, const WorkLoop &loop);
 WorkShape emitTransposes(Emitter &e, const WorkLoop &loop);
 WorkShape emitWhole(Emitter &e, const WorkLoop &loop);
 
+/// Emits the case `e.loopCase`, whatever its form.
+WorkShape emitForm(Emitter &e, const WorkLoop &loop);
+
+/// Of a GPU: which of its threads this is, and of so many blocks which.
+struct BlockThreads {
+  mlir::Value block, blocks, thread;
+  /// Threads that run in step.
+  unsigned warp = 32;
+};
+/// Emits the case `e.loopCase` by `form` for teams of threads, which take units
+/// below `end` in turn.
+WorkShape emitByTeams(Emitter &e, const BlockThreads &threads, mlir::Value end,
+                      llvm::function_ref<WorkShape(const WorkLoop &)> form);
+
 /// Attaches the code of the ops that are kernels of their own.
 void attachScans(mlir::MLIRContext &context);
+void attachSequences(mlir::MLIRContext &context);
 void attachSorts(mlir::MLIRContext &context);
 
 /// The elements at `index` of several reductions of segments, in one loop: none

@@ -200,14 +200,22 @@ static Value addShared(Emitter &e, Type type, LLVM::Linkage linkage,
 }
 
 void Emitter::setResidents(int64_t blocks) {
-  b.getBlock()->getParentOp()->setAttr(
-      NVVM::NVVMDialect::getMinctasmAttrName(),
-      b.getI32IntegerAttr(static_cast<int32_t>(blocks)));
+  // One of several kernels of a function does not say that.
+  if (auto function = dyn_cast<LLVM::LLVMFuncOp>(b.getBlock()->getParentOp()))
+    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                      b.getI32IntegerAttr(static_cast<int32_t>(blocks)));
 }
 
 Value Emitter::makeShared(Type element, int64_t count) {
+  constexpr int64_t kAlignment = 16;
+  if (sharedMemory) {
+    Value begin = address(sharedMemory, constant(sharedTaken), b.getI8Type());
+    const int64_t bytes = count * element.getIntOrFloatBitWidth() / 8;
+    sharedTaken += llvm::alignTo(bytes, kAlignment);
+    return begin;
+  }
   return addShared(*this, LLVM::LLVMArrayType::get(element, count),
-                   LLVM::Linkage::Internal, /*alignment=*/16);
+                   LLVM::Linkage::Internal, kAlignment);
 }
 
 Value Emitter::makeLaunchShared() {

@@ -22,6 +22,6 @@ WorkShape luminal::emitWhole(Emitter &e, const WorkLoop &loop) {
   Emitter::Repeated repeated(e, {units});
   e.forLoop(loop.begin, loop.end, loop.step,
             [&](Value unit) { code.emitUnit(e, unit); });
-  return {units, Expr::ceilDiv(whole.countOperations(), Expr::max(1, units)),
-          0};
+  return {units, Expr::ceilDiv(whole.countOperations(), Expr::max(1, units)), 0,
+          0, e.launchShared};
 }

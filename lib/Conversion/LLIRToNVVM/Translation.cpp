@@ -10,11 +10,11 @@
 using namespace luminal;
 using namespace mlir;
 
-/// Every kernel of the module, wherever it is; symbols are those of the
-/// enclosing function. A kernel is named after that function.
+/// Every kernel of the module, wherever it is but in another one; symbols are
+/// those of the enclosing function. A kernel is named after that function.
 static LogicalResult emitAll(ModuleOp module, ModuleOp code,
                              const MachineModel &machine) {
-  auto result = module.walk([&](llir::KernelOp kernel) {
+  auto result = module.walk<WalkOrder::PreOrder>([&](llir::KernelOp kernel) {
     auto func = kernel->getParentOfType<func::FuncOp>();
     ArrayRef<hlir::SymbolEntry> symbols;
     if (auto table = func->getAttrOfType<hlir::SymbolsAttr>(hlir::kSymbolsAttr))
@@ -30,7 +30,7 @@ static LogicalResult emitAll(ModuleOp module, ModuleOp code,
     }
     if (failed(emitGPUKernel(kernel, name, code, symbols, machine)))
       return WalkResult::interrupt();
-    return WalkResult::advance();
+    return WalkResult::skip();
   });
   return failure(result.wasInterrupted());
 }

@@ -175,3 +175,125 @@ func.func @merging_team(%p: tensor<100xi32>, %k: tensor<100xi32>) -> tensor<100x
   }
   return %0 : tensor<100xi64>
 }
+
+// -----
+
+func.func @sequence_threads(%x: tensor<100xf32>) -> tensor<100xf32> {
+  // expected-error @+1 {{its schedule is not possible: op0, sequence, is shared by 64 threads of 64, expected a block of 128, as one of its kernels has}}
+  %0 = llir.kernel(%x) loops<grid() threads(64, 64) op0 = whole> : (tensor<100xf32>) -> tensor<100xf32> {
+  ^bb0(%a: tensor<100xf32>):
+    %r = llir.sequence(%a) : (tensor<100xf32>) -> tensor<100xf32> {
+    ^bb0(%b: tensor<100xf32>):
+      %s = llir.kernel(%b) loops<grid(d0) threads(128)> : (tensor<100xf32>) -> tensor<100xf32> {
+      ^bb0(%c: tensor<100xf32>):
+        %t = llir.elementwise exp(%c) : (tensor<100xf32>) -> tensor<100xf32>
+        llir.yield %t : tensor<100xf32>
+      }
+      llir.yield %s : tensor<100xf32>
+    }
+    llir.yield %r : tensor<100xf32>
+  }
+  return %0 : tensor<100xf32>
+}
+
+// -----
+
+func.func @sequence_of_parts(%x: tensor<4x1000xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{its schedule has a sequence whose kernel reduce has parts, for several blocks}}
+  %0 = llir.kernel(%x) loops<grid() threads(32, 32) op0 = whole> : (tensor<4x1000xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4x1000xf32>):
+    %r = llir.sequence(%a) : (tensor<4x1000xf32>) -> tensor<4xf32> {
+    ^bb0(%b: tensor<4x1000xf32>):
+      %s = llir.kernel(%b) loops<grid(d0) stream(d1:all) parts(2) threads(32, 32) op0 = pass {lanes = 1, unroll = 1}> : (tensor<4x1000xf32>) -> tensor<4xf32> {
+      ^bb0(%c: tensor<4x1000xf32>):
+        %t = llir.reduce sum %c : tensor<4x1000xf32> -> tensor<4xf32>
+        llir.yield %t : tensor<4xf32>
+      }
+      llir.yield %s : tensor<4xf32>
+    }
+    llir.yield %r : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @sequence_on_chip(%x: tensor<1xf32>) -> tensor<1xf32> {
+  // expected-error @+1 {{has a sequence whose values take 400000 bytes of a block's memory, at most}}
+  %0 = llir.kernel(%x) loops<grid() threads(64, 64) op0 = whole> : (tensor<1xf32>) -> tensor<1xf32> {
+  ^bb0(%a: tensor<1xf32>):
+    %r = llir.sequence(%a) : (tensor<1xf32>) -> tensor<1xf32> {
+    ^bb0(%b: tensor<1xf32>):
+      %s = llir.kernel(%b) loops<grid(d0) threads(64)> : (tensor<1xf32>) -> tensor<100000xf32> {
+      ^bb0(%c: tensor<1xf32>):
+        %t = llir.view %c <(d0) -> (0)> : tensor<1xf32> -> tensor<100000xf32>
+        llir.yield %t : tensor<100000xf32>
+      }
+      %u = llir.kernel(%s) loops<grid() threads(64)> : (tensor<100000xf32>) -> tensor<1xf32> {
+      ^bb0(%c: tensor<100000xf32>):
+        %t = llir.view %c <(d0) -> (99999)> : tensor<100000xf32> -> tensor<1xf32>
+        llir.yield %t : tensor<1xf32>
+      }
+      llir.yield %u : tensor<1xf32>
+    }
+    llir.yield %r : tensor<1xf32>
+  }
+  return %0 : tensor<1xf32>
+}
+
+// -----
+
+func.func @sequence_without_schedule(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = llir.kernel(%x) loops<grid() threads(64, 64) op0 = whole> : (tensor<8xf32>) -> tensor<8xf32> {
+  ^bb0(%a: tensor<8xf32>):
+    %r = llir.sequence(%a) : (tensor<8xf32>) -> tensor<8xf32> {
+    ^bb0(%b: tensor<8xf32>):
+      // expected-error @+1 {{is part of a sequence, and has no schedule of one case}}
+      %s = llir.kernel(%b) : (tensor<8xf32>) -> tensor<8xf32> {
+      ^bb0(%c: tensor<8xf32>):
+        %t = llir.elementwise exp(%c) : (tensor<8xf32>) -> tensor<8xf32>
+        llir.yield %t : tensor<8xf32>
+      }
+      llir.yield %s : tensor<8xf32>
+    }
+    llir.yield %r : tensor<8xf32>
+  }
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @sequence_of_argument(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = llir.kernel(%x) loops<grid() threads(64, 64) op0 = whole> : (tensor<8xf32>) -> tensor<8xf32> {
+  ^bb0(%a: tensor<8xf32>):
+    // expected-error @+1 {{yields a value that is not the result of one of its kernels, or one twice}}
+    %r = llir.sequence(%a) : (tensor<8xf32>) -> tensor<8xf32> {
+    ^bb0(%b: tensor<8xf32>):
+      llir.yield %b : tensor<8xf32>
+    }
+    llir.yield %r : tensor<8xf32>
+  }
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @sequence_in_place(%x: tensor<8xf32>, %i: tensor<2xi64>) -> tensor<8xf32> {
+  %0 = llir.kernel(%x, %i) loops<grid() threads(64, 64) op0 = whole> : (tensor<8xf32>, tensor<2xi64>) -> tensor<8xf32> {
+  ^bb0(%a: tensor<8xf32>, %j: tensor<2xi64>):
+    %r = llir.sequence(%a, %j) : (tensor<8xf32>, tensor<2xi64>) -> tensor<8xf32> {
+    ^bb0(%b: tensor<8xf32>, %k: tensor<2xi64>):
+      // expected-error @+1 {{is in place of an operand that no kernel of its sequence has written}}
+      %s = llir.kernel(%b, %k) loops<grid(d0) threads(64) op2 = unordered> {in_place} : (tensor<8xf32>, tensor<2xi64>) -> tensor<8xf32> {
+      ^bb0(%c: tensor<8xf32>, %l: tensor<2xi64>):
+        %z = llir.constant dense<0.0> : tensor<f32>
+        %v = llir.view %z <(d0) -> ()> : tensor<f32> -> tensor<2xf32>
+        %t = llir.scatter set %c, %l, %v {checked} : tensor<8xf32>, tensor<2xi64>, tensor<2xf32>
+        llir.yield %t : tensor<8xf32>
+      }
+      llir.yield %s : tensor<8xf32>
+    }
+    llir.yield %r : tensor<8xf32>
+  }
+  return %0 : tensor<8xf32>
+}

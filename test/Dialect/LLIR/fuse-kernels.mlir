@@ -43,8 +43,7 @@ func.func @table(%x: tensor<2xf32>) -> tensor<2xf32> {
   return %m : tensor<2xf32>
 }
 
-// softmax with the ops before and after it is one kernel; row values are
-// computed once per row.
+// softmax with the ops before and after it is one kernel; row values are computed once per row.
 // CHECK-LABEL: func.func @softmax
 // CHECK-NEXT: %[[K:.*]] = llir.kernel(%arg0)
 // CHECK: %[[N:.*]] = llir.elementwise neg(
@@ -65,8 +64,7 @@ func.func @softmax(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
   return %2 : tensor<8x16xf32>
 }
 
-// What rows without elements read is not computed once per row: there is no
-// element at index 4.
+// What rows without elements read is not computed once per row: there is no element at index 4.
 // CHECK-LABEL: func.func @empty_rows
 // CHECK: %[[X:.*]] = llir.view %{{.*}} <(d0) -> (4)> : tensor<4xf32> -> tensor<0xf32>
 // CHECK: %[[N:.*]] = llir.elementwise neg(%[[X]]) : (tensor<0xf32>) -> tensor<0xf32>
@@ -314,8 +312,7 @@ func.func @embedding(%w: tensor<100x8xf32>, %i: tensor<4xi64>) -> tensor<4x8xf32
   return %2 : tensor<4x8xf32>
 }
 
-// Which operand of a sum or product comes first in the program is chance: both
-// layers have one kernel.
+// Which operand of a sum or product comes first in the program is chance: both layers have one kernel.
 // CHECK-LABEL: func.func @layers
 // CHECK: %[[FIRST:.*]] = llir.kernel(%arg0, %arg1, %arg2)
 // CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<4x8xf32>, %[[A:.*]]: tensor<8xf32>, %[[B:.*]]: tensor<4x8xf32>):
@@ -363,8 +360,7 @@ func.func @max(%x: tensor<4x8xf32>, %a: tensor<8xf32>) -> tensor<4x8xf32> {
 }
 
 // A step of a binary search computes each place once, for the element that is
-// looked up there and for the choice between the halves: so all steps are one
-// kernel.
+// looked up there and for the choice between the halves: so all steps are one kernel.
 // CHECK-LABEL: func.func @search
 // CHECK: llir.kernel
 // CHECK-NOT: llir.kernel
@@ -387,8 +383,7 @@ func.func @search(%sorted: tensor<100000xf32>, %x: tensor<100000xf32>, %first: t
   return %i2 : tensor<100000xi64>
 }
 
-// What is read whole as another shape is no copy, neither of an argument nor of
-// a computed value.
+// What is read whole as another shape is no copy, neither of an argument nor of a computed value.
 // CHECK-LABEL: func.func @orders
 // CHECK-NEXT: %[[A:.*]] = llir.alias %arg0 offset(0) : tensor<60xf32> -> tensor<3x20xf32>
 // CHECK: llir.argsort %[[A]]

@@ -3,7 +3,8 @@
 //
 // The kernels of random programs, each with schedules that the target offers
 // for it (`TargetInterface::proposeAll`), give what the interpreter says of the
-// flat program, and the same bits at each run. A program that fails is printed
+// flat program, and the same bits at each run. So do small kernels that the
+// device joins to sequences. A program that fails is printed
 // with the one kernel and schedule that make it fail, if one alone does.
 //
 // LUMINAL_KERNELS=N takes N programs, LUMINAL_KERNELS=FIRST:LAST chosen ones;
@@ -14,8 +15,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProgramRunner.h"
+#include "luminal/Conversion/Passes.h"
 #include "luminal/Conversion/Target.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
 
@@ -140,6 +143,48 @@ static std::string blame(ProgramRunner &runner, Scheduled &program,
   return "only together";
 }
 
+/// The program with the proposed schedule of each kernel, none of which is part
+/// of a sequence; null on failure.
+static mlir::OwningOpRef<mlir::ModuleOp>
+scheduleAlone(ProgramRunner &runner, const std::string &text) {
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(
+      runner.emitText(text, Phase::Fused), &runner.getContext());
+  if (!module)
+    return {};
+  ScheduleKernelsPassOptions options;
+  options.target = ProgramRunner::getDevice();
+  options.arch = ProgramRunner::getArch();
+  mlir::PassManager pm(&runner.getContext());
+  pm.addPass(createScheduleKernelsPass(options));
+  if (mlir::failed(pm.run(*module)))
+    return {};
+  return module;
+}
+
+/// What is wrong with the sequences that the device makes of a program's
+/// kernels, which are counted; empty where there is none.
+static std::string checkSequences(ProgramRunner &runner,
+                                  const std::string &text,
+                                  const std::vector<Call> &calls,
+                                  std::map<std::string, uint64_t> &counts) {
+  std::string scheduled = runner.emitText(text, Phase::Scheduled);
+  auto module =
+      mlir::parseSourceString<mlir::ModuleOp>(scheduled, &runner.getContext());
+  if (!module)
+    return "not compiled: " + runner.error;
+  uint64_t number = 0;
+  module->walk([&](llir::SequenceOp sequence) {
+    number += llvm::range_size(sequence.getKernels());
+  });
+  if (number == 0)
+    return {};
+  std::string wrong = runner.check(scheduled, calls);
+  if (!wrong.empty())
+    return wrong + "\nin the sequences of\n" + scheduled;
+  counts["sequence of-kernels"] += number;
+  return {};
+}
+
 TEST(RandomKernels, ComputeTheSameWithEachSchedule) {
   // Schedules of each kernel besides the proposed one.
   constexpr unsigned numOthers = 5;
@@ -167,9 +212,7 @@ TEST(RandomKernels, ComputeTheSameWithEachSchedule) {
     std::string text = program.getText(program.results);
     auto calls = runner.makeCalls(program, program.results, seed);
     ASSERT_TRUE(calls) << runner.error;
-    std::string scheduled = runner.emitText(text, Phase::Scheduled);
-    auto module = mlir::parseSourceString<mlir::ModuleOp>(scheduled,
-                                                          &runner.getContext());
+    auto module = scheduleAlone(runner, text);
     if (!module) {
       ++failures;
       ADD_FAILURE() << "not compiled: " << runner.error << "\n" << text;
@@ -178,6 +221,11 @@ TEST(RandomKernels, ComputeTheSameWithEachSchedule) {
     Scheduled kernels(*target, std::move(module));
     if (!kernels.countKernels())
       continue;
+    if (std::string wrong = checkSequences(runner, text, *calls, counts);
+        !wrong.empty()) {
+      ++failures;
+      ADD_FAILURE() << wrong << "\nof the program\n" << text;
+    }
     std::mt19937_64 random(seed);
     for (unsigned i = 0; i <= numOthers; ++i) {
       std::vector<size_t> chosen = kernels.draw(random, i == 0);

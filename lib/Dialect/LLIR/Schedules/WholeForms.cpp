@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Forms.h"
+#include "luminal/Dialect/LLIR/Utils/SequenceMemory.h"
 
 #include <cmath>
 
@@ -61,6 +62,55 @@ static LoopWork count(KernelOp kernel,
   return work;
 }
 
+StringRef llir::checkInSequence(KernelOp kernel, unsigned threads,
+                                const MachineModel &machine) {
+  // All loops whose threads meet by barriers of the block, if at all, and whose
+  // memory is the block's where they have some.
+  static constexpr StringRef kTitles[] = {"elements", "rows", "whole",
+                                          "updates"};
+  if (llvm::any_of(kernel.getOps(), llvm::IsaPred<SequenceOp>))
+    return "is a sequence itself";
+  if (!kernel.getLoops() || kernel.getLoops()->getCases().size() != 1)
+    return "has several schedules, by sizes";
+  LoopCaseAttr loopCase = kernel.getLoops()->getCases().front();
+  if (!loopCase.getThreads() || loopCase.getThreads() > threads)
+    return "has more threads than a block";
+  if (loopCase.getThreads() % machine.warpThreads)
+    return "has a part of a warp";
+  if (loopCase.getParts() != 1)
+    return "has parts, for several blocks";
+  if (!llvm::is_contained(kTitles, getLoopsTitle(kernel, loopCase)))
+    return "is computed by tiles, or in order";
+  for (LoopFormAttr form : loopCase.getForms())
+    if (form.getForm() == "share")
+      return "has what several blocks share";
+  return {};
+}
+
+/// What an op of kernels demands of them.
+static LogicalResult
+verifySequence(SequenceOp sequence, const KernelAnalysis::SymbolRanges &ranges,
+               const MachineModel &machine,
+               function_ref<InFlightDiagnostic()> emitError) {
+  for (KernelOp kernel : sequence.getKernels()) {
+    if (failed(verifyLoops(kernel, ranges, machine)))
+      return failure();
+    StringRef problem =
+        checkInSequence(kernel, sequence.countThreads(), machine);
+    if (!problem.empty())
+      return emitError() << "has a sequence whose " << describe(kernel) << " "
+                         << problem;
+  }
+  SequenceMemory memory(sequence);
+  if (!memory.getProblem().empty())
+    return emitError() << "has a sequence in which " << memory.getProblem();
+  if (memory.getBytes() > machine.sharedBytes - kSequenceScratch)
+    return emitError() << "has a sequence whose values take "
+                       << memory.getBytes() << " bytes of a block's memory, at "
+                       << "most " << machine.sharedBytes - kSequenceScratch;
+  return success();
+}
+
 static LogicalResult verify(KernelOp kernel,
                             const KernelAnalysis::SymbolRanges &ranges,
                             LoopCaseAttr loopCase, const MachineModel &machine,
@@ -77,6 +127,8 @@ static LogicalResult verify(KernelOp kernel,
   if (!wrong.empty())
     return emitError() << "is not possible: op0, " << describe(op) << ", "
                        << wrong;
+  if (auto sequence = dyn_cast<SequenceOp>(op.getOperation()))
+    return verifySequence(sequence, ranges, machine, emitError);
   return success();
 }
 

@@ -326,10 +326,10 @@ def LLIR_KernelOp : LLIR_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock]> {
   }];
 }
 
-def LLIR_YieldOp : Op<LLIR_Dialect, "yield", [Pure, Terminator, HasParent<"KernelOp">]> {
-  let summary = "the results of a kernel";
+def LLIR_YieldOp : Op<LLIR_Dialect, "yield", [Pure, Terminator, ParentOneOf<["KernelOp", "SequenceOp"]>]> {
+  let summary = "the results of a kernel, or of a sequence of them";
   let description = [{
-    Ends a kernel's region.
+    Ends the region of a kernel or of a sequence.
 
     Example: see `llir.kernel`.
   }];

@@ -115,4 +115,37 @@ def LLIR_MergeRunsOp : LLIR_WholeOp<"merge_runs"> {
   }];
 }
 
+def LLIR_SequenceOp
+    : LLIR_Op<"sequence", [Pure, IsolatedFromAbove, SingleBlock, LLIR_Body<["getReads"]>,
+                           DeclareOpInterfaceMethods<LLIR_CodeOpInterface, ["getCodeSize", "getLoopCopies"]>,
+                           DeclareOpInterfaceMethods<LLIR_WholeOpInterface, ["checkTeam"]>]> {
+  let summary = "small kernels as one launch of one block of threads";
+  let description = [{
+    The region holds scheduled kernels, which a block of threads computes one after the other: it meets between them. Values that
+    are not yielded lie in the memory that the block shares, those that are in the results of the kernel around it. There may be
+    `llir.alias` between them. Sizes are known. `llir-sequence-kernels` makes it of kernels whose work is less than their launches.
+
+    Example:
+    ```mlir
+    %r = llir.sequence(%x) : (tensor<8xf32>) -> tensor<f32> {
+    ^bb0(%y: tensor<8xf32>):
+      %0 = llir.kernel(%y) loops<grid(d0) threads(32)> : (tensor<8xf32>) -> tensor<8xf32> { ... }
+      %1 = llir.kernel(%0) loops<grid() stream(d0:all) threads(32, 8) op0 = pass> : (tensor<8xf32>) -> tensor<f32> { ... }
+      llir.yield %1 : tensor<f32>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`(` $inputs `)` attr-dict `:` functional-type($inputs, $results) $body";
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The kernels, in order.
+    auto getKernels() { return getBody().front().getOps<::luminal::llir::KernelOp>(); }
+    /// Threads of the block: the most that one of the kernels has.
+    unsigned countThreads();
+  }];
+}
+
 #endif // LUMINAL_DIALECT_LLIR_IR_LLIRWHOLEOPS

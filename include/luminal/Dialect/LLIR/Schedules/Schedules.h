@@ -73,6 +73,14 @@ mlir::LogicalResult verifyLoops(KernelOp kernel,
 /// Empty, with an error at the kernel, where it was not verified.
 llvm::StringRef getLoopsTitle(KernelOp kernel, LoopCaseAttr loopCase);
 
+/// Why a kernel cannot run as it is scheduled in a block of `threads` threads,
+/// among others (llir.sequence); empty where it can.
+llvm::StringRef checkInSequence(KernelOp kernel, unsigned threads,
+                                const MachineModel &machine);
+/// Bytes of the memory of a block that its kernels may take while they run,
+/// beside the values of a sequence.
+constexpr int64_t kSequenceScratch = 48 << 10;
+
 /// Rows that products of one row read and that follow from reductions of one
 /// element, which blocks of threads may share; and those reductions.
 struct SharedRows {

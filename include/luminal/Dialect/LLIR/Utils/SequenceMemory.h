@@ -1,0 +1,43 @@
+//===- SequenceMemory.h - Where values of a sequence lie ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What is yielded is in the results of the kernel; all else shares the memory
+// of a block, in which a value may lie where an earlier one was that nothing
+// reads any more.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_DIALECT_LLIR_UTILS_SEQUENCEMEMORY_H
+#define LUMINAL_DIALECT_LLIR_UTILS_SEQUENCEMEMORY_H
+
+#include "luminal/Dialect/LLIR/IR/LLIR.h"
+
+namespace luminal::llir {
+
+class SequenceMemory {
+public:
+  explicit SequenceMemory(SequenceOp sequence);
+
+  /// Memory that a value has: of an operand, a result, or of the block from
+  /// byte `number` on; and how many bytes further it begins.
+  struct Place {
+    enum class Kind { Operand, Result, Shared } kind;
+    int64_t number;
+    int64_t offset;
+  };
+  Place getPlace(mlir::Value v) const { return places.at(v); }
+
+  /// Bytes that values take of the block's memory.
+  int64_t getBytes() const { return bytes; }
+  /// Why the values cannot have memory; empty where they can.
+  llvm::StringRef getProblem() const { return problem; }
+
+private:
+  llvm::DenseMap<mlir::Value, Place> places;
+  int64_t bytes = 0;
+  llvm::StringRef problem;
+};
+
+} // namespace luminal::llir
+
+#endif // LUMINAL_DIALECT_LLIR_UTILS_SEQUENCEMEMORY_H

@@ -1,0 +1,107 @@
+//===- Sequence.cpp - Small kernels as one launch -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "luminal/Dialect/LLIR/IR/LLIR.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+LogicalResult SequenceOp::verifyRegions() {
+  Block &block = getBody().front();
+  if (block.getArgumentTypes() != getInputs().getTypes())
+    return emitOpError() << "the block's arguments are not of the types of "
+                         << "the operands";
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  if (!yield)
+    return emitOpError() << "expects its body to end in llir.yield";
+  if (yield.getValues().getTypes() != getResults().getTypes())
+    return emitOpError() << "yields other types than those of its results";
+  DenseSet<Value> yielded;
+  for (Value v : yield.getValues())
+    if (!v.getDefiningOp<KernelOp>() || !yielded.insert(v).second)
+      return emitOpError() << "yields a value that is not the result of one of "
+                              "its kernels, or one twice";
+  if (getKernels().empty())
+    return emitOpError() << "expects a kernel";
+  for (Operation &op : block.without_terminator()) {
+    auto kernel = dyn_cast<KernelOp>(op);
+    if (!kernel && !isa<AliasOp>(op))
+      return op.emitOpError() << "is not allowed in a sequence";
+    if (usesSymbols(&op))
+      return op.emitOpError()
+             << "has sizes that are not known, and is part of a sequence";
+    if (!kernel)
+      continue;
+    if (!kernel.getLoops() || kernel.getLoops()->getCases().size() != 1)
+      return op.emitOpError()
+             << "is part of a sequence, and has no schedule of one case";
+    // What the sequence reads is nobody's to write.
+    if (kernel.getInPlace() && !kernel.getInputs()[0].getDefiningOp<KernelOp>())
+      return op.emitOpError() << "is in place of an operand that no kernel of "
+                                 "its sequence has written";
+  }
+  return success();
+}
+
+/// Any element of the operands.
+void SequenceOp::getReads(const Index &, AddDim addDim, ReadAt read) {
+  for (OpOperand &operand : getInputsMutable()) {
+    Index at;
+    for (const Expr &extent : hlir::getExtents(operand.get()))
+      at.push_back(addDim(extent));
+    read(operand, at);
+  }
+}
+
+Cost SequenceOp::getCost() {
+  Cost cost;
+  cost.launches = 1;
+  for (KernelOp kernel : getKernels()) {
+    Cost own = kernel.getCost();
+    cost.flops = cost.flops + own.flops;
+  }
+  for (Type type : getInputs().getTypes())
+    cost.bytesRead = cost.bytesRead + countBytes(type);
+  for (Type type : getResultTypes())
+    cost.bytesWritten = cost.bytesWritten + countBytes(type);
+  return cost;
+}
+
+int64_t SequenceOp::getCodeSize() {
+  int64_t size = 1;
+  for (KernelOp kernel : getKernels())
+    for (Operation &op : kernel.getOps())
+      if (auto code = dyn_cast<CodeOpInterface>(op))
+        size += code.getCodeSize();
+  return size;
+}
+int64_t SequenceOp::getLoopCopies() { return 1; }
+
+unsigned SequenceOp::countThreads() {
+  unsigned threads = 0;
+  for (KernelOp kernel : getKernels())
+    threads =
+        std::max(threads, kernel.getLoops()->getCases().front().getThreads());
+  return threads;
+}
+
+Expr SequenceOp::countUnits() { return 1; }
+Expr SequenceOp::countOperations() { return Expr::max(1, getCost().flops); }
+
+WholeThreads SequenceOp::chooseThreads(const Assumptions &,
+                                       const MachineModel &) {
+  unsigned threads = countThreads();
+  return {threads, std::max(1u, threads)};
+}
+
+std::string SequenceOp::checkTeam(unsigned threads, unsigned team) {
+  unsigned most = countThreads();
+  if (!most)
+    return "runs on a GPU, which schedules of its kernels are not for";
+  return threads == team && threads == most
+             ? std::string()
+             : "is shared by " + std::to_string(team) + " threads of " +
+                   std::to_string(threads) + ", expected a block of " +
+                   std::to_string(most) + ", as one of its kernels has";
+}

@@ -1,0 +1,91 @@
+//===- SequenceMemory.cpp - Where values of a sequence lie ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "luminal/Dialect/LLIR/Utils/SequenceMemory.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+/// Of the sizes of a sequence, which are known.
+static int64_t getBytesOf(Type type) { return *countBytes(type).asConstant(); }
+
+namespace {
+/// Memory of one or more values, of which none is another's operand or result.
+struct Shared {
+  int64_t bytes = 0;
+  unsigned first = 0, last = 0;
+  int64_t begin = 0;
+};
+} // namespace
+
+/// First fit, in the order of their beginnings: there are few.
+static int64_t place(MutableArrayRef<Shared> all) {
+  constexpr int64_t kAlignment = 16;
+  int64_t end = 0;
+  for (auto [i, own] : llvm::enumerate(all)) {
+    bool moved = true;
+    while (moved) {
+      moved = false;
+      for (const Shared &other : all.take_front(i))
+        if (other.last >= own.first && other.begin < own.begin + own.bytes &&
+            own.begin < other.begin + other.bytes) {
+          own.begin = llvm::alignTo(other.begin + other.bytes, kAlignment);
+          moved = true;
+        }
+    }
+    end = std::max(end, own.begin + own.bytes);
+  }
+  return llvm::alignTo(end, kAlignment);
+}
+
+SequenceMemory::SequenceMemory(SequenceOp sequence) {
+  Block &block = sequence.getBody().front();
+  for (BlockArgument argument : block.getArguments())
+    places[argument] = {Place::Kind::Operand, argument.getArgNumber(), 0};
+  SmallVector<Shared> shared;
+  for (auto [step, op] : llvm::enumerate(block.without_terminator())) {
+    for (Value operand : op.getOperands())
+      if (Place at = places.at(operand); at.kind == Place::Kind::Shared)
+        shared[at.number].last = step;
+    if (auto alias = dyn_cast<AliasOp>(op)) {
+      Place at = places.at(alias.getOperand());
+      Type element = cast<RankedTensorType>(alias.getType()).getElementType();
+      at.offset += *alias.getOffset().getResults()[0].asConstant() *
+                   dtypeSize(*hlir::getDType(element));
+      places[alias.getResult()] = at;
+      continue;
+    }
+    auto kernel = cast<KernelOp>(op);
+    for (Value result : kernel.getResults()) {
+      if (kernel.getInPlace()) {
+        places[result] = places.at(kernel.getInputs()[0]);
+        continue;
+      }
+      places[result] = {Place::Kind::Shared, int64_t(shared.size()), 0};
+      shared.push_back(
+          {getBytesOf(result.getType()), unsigned(step), unsigned(step), 0});
+    }
+  }
+  // What is yielded, and all that is in its memory, is in a result.
+  DenseMap<int64_t, int64_t> results;
+  for (auto [i, v] : llvm::enumerate(block.getTerminator()->getOperands())) {
+    Place at = places.at(v);
+    if (at.kind != Place::Kind::Shared || at.offset != 0 ||
+        shared[at.number].bytes != getBytesOf(v.getType()) ||
+        !results.try_emplace(at.number, i).second)
+      problem = "two results have one memory";
+  }
+  for (auto [number, result] : results)
+    shared[number].bytes = 0;
+  bytes = place(shared);
+  for (auto &[v, at] : places) {
+    if (at.kind != Place::Kind::Shared)
+      continue;
+    if (auto it = results.find(at.number); it != results.end())
+      at = {Place::Kind::Result, it->second, at.offset};
+    else
+      at.number = shared[at.number].begin;
+  }
+}
