@@ -17,6 +17,10 @@
 // Where the columns are looked up by rows (`groups`), a unit takes the groups
 // of rows that begin in it, a tile for each.
 //
+// What follows the product may look up a number for each row, as the weight of
+// an expert: a thread reads that of its row before the tile is multiplied, and
+// leaves it beside the tile's results.
+//
 //===----------------------------------------------------------------------===//
 
 #include "BlockSide.h"
@@ -29,6 +33,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/ScopeExit.h"
 
 #include <utility>
 
@@ -89,6 +94,34 @@ private:
   void finish(Value row, Value column, Value sum);
   void finishStaged(Value row, Value column, ValueRange sums);
 
+  /// What is looked up for each row of a tile, and nothing else.
+  struct OfRow {
+    Value value;
+    Index index;
+    /// The one of its dims that is the product's rows.
+    size_t at = 0;
+    /// Bytes from the beginning of shared memory.
+    int64_t place = 0;
+    /// What this thread has read.
+    SmallVector<Value> own;
+  };
+  void findOfRows(int64_t ringBytes);
+  std::optional<OfRow> findOfRow();
+  /// Rows of a tile that a thread reads.
+  int64_t countOwnRows() const {
+    return llvm::divideCeil(tile->getShape().rows, int64_t(team.count));
+  }
+  /// The number of one of them in the tile.
+  Value getOwnRow(int64_t number) const {
+    Value at = e.add(team.member, e.constant(number * team.count));
+    return e.remU(at, e.constant(tile->getShape().rows));
+  }
+  void readOfRows(Value row);
+  void shareOfRows();
+
+  SmallVector<OfRow, 1> ofRows;
+  /// The first row of the tile.
+  unsigned tileDim = 0;
   Emitter &e;
   const WorkLoop &loop;
   ProductAnalysis p;
@@ -196,8 +229,80 @@ int64_t BlockKernel::makeRoom() {
                                (stored.getIntOrFloatBitWidth() / 8),
                            llir::kLaunchSharedAlignment);
   }
+  findOfRows(bytes);
   return std::max(bytes,
                   getResultBytes(tile->getShape(), resultsAlongRows, p.bytes));
+}
+
+//===----------------------------------------------------------------------===//
+// Of rows
+//===----------------------------------------------------------------------===//
+
+/// The first lookup on the way to the results that has an element for each row.
+std::optional<BlockKernel::OfRow> BlockKernel::findOfRow() {
+  std::optional<OfRow> found;
+  auto visit = [&](Value v, const Index &index) {
+    auto at = llvm::find(index, Expr::dim(p.rows.dim));
+    const bool isOfRow =
+        v.getDefiningOp<llir::LookupOpInterface>() && at != index.end() &&
+        llvm::none_of(index,
+                      [&](const Expr &x) { return x.usesDim(p.columns.dim); });
+    if (isOfRow && !found)
+      found = OfRow{v, index, size_t(at - index.begin()), 0, {}};
+  };
+  // The product's own operands are another matter.
+  e.place(p.op->getResult(0), [](const Index &) { return Expr(0); });
+  for (const MovedResult &result : p.results)
+    e.walk(result.source, p.index, nullptr, visit);
+  return found;
+}
+
+/// Of as many as there is room for behind the results, where the ring was.
+void BlockKernel::findOfRows(int64_t ringBytes) {
+  constexpr size_t kMost = 4;
+  int64_t place = getResultBytes(tile->getShape(), resultsAlongRows, p.bytes);
+  while (ofRows.size() < kMost) {
+    std::optional<OfRow> next = findOfRow();
+    if (!next)
+      break;
+    int64_t width =
+        getStorageType(getElementType(next->value)).getIntOrFloatBitWidth() / 8;
+    next->place = llvm::alignTo(place, 16);
+    place = next->place + tile->getShape().rows * width;
+    if (place > ringBytes)
+      break;
+    // The next one is not what this one reads.
+    e.place(next->value, [](const Index &) { return Expr(0); });
+    ofRows.push_back(std::move(*next));
+  }
+  e.clearPlaces();
+  if (!ofRows.empty())
+    tileDim = e.addDim(p.rows.extent);
+}
+
+/// Rows of the tile that are not there repeat the last one.
+void BlockKernel::readOfRows(Value row) {
+  Value last = e.sub(left->side.getEnd(), e.constant(1));
+  for (OfRow &of : ofRows) {
+    of.own.clear();
+    for (int64_t i = 0, n = countOwnRows(); i < n; ++i) {
+      Emitter::FreshScope scope(e);
+      e.setDim(p.rows.dim, e.minS(e.add(row, getOwnRow(i)), last));
+      of.own.push_back(e.emit(of.value, of.index));
+    }
+  }
+}
+
+/// Leaves what this thread has read for all.
+void BlockKernel::shareOfRows() {
+  for (const OfRow &of : ofRows) {
+    Type element = getElementType(of.value), stored = getStorageType(element);
+    Value memory = e.address(shared, e.constant(of.place), e.b.getI8Type());
+    for (auto [i, v] : llvm::enumerate(of.own))
+      LLVM::StoreOp::create(e.b, e.toStorage(v, element),
+                            e.address(memory, getOwnRow(i), stored));
+    e.setBase(of.value, memory);
+  }
 }
 
 /// Whether tiles end with the side.
@@ -254,7 +359,14 @@ void BlockKernel::finishStaged(Value row, Value column, ValueRange sums) {
     LLVM::StoreOp::create(e.b, e.toStorage(sum, p.accumulator),
                           getAddress(inRow, inColumn));
   });
+  shareOfRows();
   NVVM::Barrier0Op::create(e.b);
+  if (!ofRows.empty())
+    e.setDim(tileDim, row);
+  for (const OfRow &of : ofRows)
+    e.place(of.value, [at = of.at, first = Expr::dim(tileDim)](
+                          const Index &index) { return index[at] - first; });
+  auto forget = llvm::make_scope_exit([&] { e.clearPlaces(); });
   Value perLine = e.constant(length / resultLanes);
   Type read = stored;
   if (resultLanes > 1)
@@ -468,17 +580,23 @@ void BlockKernel::emitUnit(const Grid &grid, Value unit) {
     return emitGroups(e, p, team, ranges[rowAxis], tile->getShape().rows,
                       [&](IndexRange rows) {
                         left->side.setEnd(rows.hi);
+                        readOfRows(rows.lo);
                         write(rows.lo, column, sumUp(rows.lo));
                       });
   Value row = ranges[rowAxis].lo;
+  if (parts == 1) {
+    readOfRows(row);
+    return write(row, column, sumUp(row));
+  }
   SmallVector<Value> sums = sumUp(row);
-  if (parts == 1)
-    return write(row, column, sums);
   emitPart(block, part, sums);
   e.team = team;
   Value isLast = emitArrival(e, block, parts);
   e.team = Emitter::Team();
-  e.ifThen(isLast, [&] { write(row, column, mergeParts(block)); });
+  e.ifThen(isLast, [&] {
+    readOfRows(row);
+    write(row, column, mergeParts(block));
+  });
 }
 
 //===----------------------------------------------------------------------===//

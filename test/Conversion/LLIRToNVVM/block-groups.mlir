@@ -19,7 +19,7 @@ func.func @experts(%x: tensor<2048x2048xbf16>, %w: tensor<128x1536x2048xbf16>, %
   return %1 : tensor<2048x1536xbf16>
 }
 
-// Either operand may be looked up. Rows that are looked up are a kernel of their own, for each block of columns reads them.
+// Either operand may be looked up. Of large groups few begin in 8 rows: a unit looks at 32. Rows that are looked up are a kernel of their own, for each block of columns reads them.
 // CHECK-LABEL: @left
 // CHECK: loops<grid({{d[0-9]:[0-9]+}}, d0:8) {{.*}}op1 = block {{.*}}columns = lhs, copy = both, {{.*}}groups = rows
 // PTX-LABEL: .entry left_0(
@@ -64,4 +64,50 @@ func.func @own(%x: tensor<2048x256xbf16>, %w: tensor<4x512x256xbf16>, %s: tensor
   %3 = llir.gemm %x, %2 k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)>
       : tensor<2048x256xbf16>, tensor<2048x512x256xbf16> -> tensor<2048x512xbf16>
   return %3 : tensor<2048x512xbf16>
+}
+
+// What the results look up for their row alone is read before the tile is multiplied, and left beside the results.
+// CHECK-LABEL: @weighted
+// CHECK: loops<grid(d1:128, d0:8) {{.*}}groups = rows, {{.*}}rows = 64, stages = 4, use = wgmma}>
+// PTX-LABEL: .entry weighted(
+// PTX: ld.global.nc.b16 [[WEIGHT:%rs[0-9]+]],
+// PTX: wgmma.mma_async
+// PTX: st.shared.b16 [{{.*}}], [[WEIGHT]];
+// PTX: bar.sync
+// PTX-NOT: ld.global
+// PTX: ld.shared.b16
+// PTX-NOT: ld.global
+// PTX: ret
+func.func @weighted(%x: tensor<2048x768xbf16>, %w: tensor<128x512x768xbf16>, %ids: tensor<2048xi64>, %s: tensor<2048xbf16>,
+                    %order: tensor<2048xi64>) -> tensor<2048x512xbf16> {
+  %r = llir.kernel(%x, %w, %ids, %s, %order) : (tensor<2048x768xbf16>, tensor<128x512x768xbf16>, tensor<2048xi64>, tensor<2048xbf16>, tensor<2048xi64>) -> tensor<2048x512xbf16> {
+  ^bb0(%a: tensor<2048x768xbf16>, %b: tensor<128x512x768xbf16>, %i: tensor<2048xi64>, %t: tensor<2048xbf16>, %o: tensor<2048xi64>):
+    %0 = llir.gather %b, %i {checked} : tensor<128x512x768xbf16>, tensor<2048xi64> -> tensor<2048x512x768xbf16>
+    %1 = llir.gemm %a, %0 k(768) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)>
+        : tensor<2048x768xbf16>, tensor<2048x512x768xbf16> -> tensor<2048x512xbf16>
+    %2 = llir.gather %t, %o {checked} : tensor<2048xbf16>, tensor<2048xi64> -> tensor<2048xbf16>
+    %3 = llir.view %2 <(d0, d1) -> (d0)> : tensor<2048xbf16> -> tensor<2048x512xbf16>
+    %4 = llir.elementwise mul(%1, %3) : (tensor<2048x512xbf16>, tensor<2048x512xbf16>) -> tensor<2048x512xbf16>
+    llir.yield %4 : tensor<2048x512xbf16>
+  }
+  return %r : tensor<2048x512xbf16>
+}
+
+// What they look up for a row and a column is read where it is needed.
+// CHECK-LABEL: @table
+// PTX-LABEL: .entry table(
+// PTX-NOT: st.shared.b16
+// PTX: ret
+func.func @table(%x: tensor<2048x768xbf16>, %w: tensor<128x512x768xbf16>, %ids: tensor<2048xi64>, %s: tensor<64x512xbf16>,
+                 %order: tensor<2048xi64>) -> tensor<2048x512xbf16> {
+  %r = llir.kernel(%x, %w, %ids, %s, %order) : (tensor<2048x768xbf16>, tensor<128x512x768xbf16>, tensor<2048xi64>, tensor<64x512xbf16>, tensor<2048xi64>) -> tensor<2048x512xbf16> {
+  ^bb0(%a: tensor<2048x768xbf16>, %b: tensor<128x512x768xbf16>, %i: tensor<2048xi64>, %t: tensor<64x512xbf16>, %o: tensor<2048xi64>):
+    %0 = llir.gather %b, %i {checked} : tensor<128x512x768xbf16>, tensor<2048xi64> -> tensor<2048x512x768xbf16>
+    %1 = llir.gemm %a, %0 k(768) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)>
+        : tensor<2048x768xbf16>, tensor<2048x512x768xbf16> -> tensor<2048x512xbf16>
+    %2 = llir.gather %t, %o {checked} : tensor<64x512xbf16>, tensor<2048xi64> -> tensor<2048x512xbf16>
+    %3 = llir.elementwise mul(%1, %2) : (tensor<2048x512xbf16>, tensor<2048x512xbf16>) -> tensor<2048x512xbf16>
+    llir.yield %3 : tensor<2048x512xbf16>
+  }
+  return %r : tensor<2048x512xbf16>
 }
