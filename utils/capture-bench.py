@@ -5,14 +5,17 @@
 without a wait, and calls that are captured into one CUDA graph of the caller's; `bare` is a graph of as many launches of the
 kernel of a call, each of which may start before the one before it ends.
 
-    python utils/capture-bench.py [BATCHxTABLES...] [--calls=20] [--peers=eager,inductor,reduce-overhead]
+    python utils/capture-bench.py [BATCHxTABLES...] [--calls=20] [--peers=eager,inductor,reduce-overhead] [--jobs=N]
 
 Needs a GPU and the library (LUMINAL_LIBRARY, or an installed package). Microseconds a call. `nothing` is a backend that
-returns the same outputs at each call, behind AOTAutograd. Exit code 1 where Luminal is wrong, behind in a capture, or takes more
-than 1.15 of `bare`; 2 where there is no GPU.
+returns the same outputs at each call, behind AOTAutograd. Each cell is a process of its own: N of them compile at once, and are
+then timed one after another. Exit code 1 where Luminal is wrong, behind in a capture, or takes more than 1.15 of `bare`; 2 where
+there is no GPU.
 """
 import argparse
 import ctypes
+import multiprocessing
+import os
 import pathlib
 import statistics
 import sys
@@ -106,33 +109,74 @@ def time_bare(call, calls):
     return time_replays(lambda kept=kept: driver.cuGraphLaunch(launched, stream), calls)
 
 
-def measure(cell, calls, peers):
-    """Microseconds by form, called and captured, and whether what is captured is right."""
-    import luminal
-    from luminal._backend import backend
+class Cell:
+    """One size, compiled in each form."""
 
-    torch._dynamo.reset()
-    batch, tables = map(int, cell.split("x"))
-    torch.manual_seed(0)
-    model = models.RecommendationModel(tables, rows=100, width=4, hidden=8).eval().cuda()
-    args = tuple(arg.cuda() for arg in models.recommendation(tables=tables, rows=100, batch=batch).args)
-    expected = model.double()(*(arg.double() if arg.is_floating_point() else arg for arg in args))
-    model.float()
-    forms = {"nothing": torch.compile(model, backend=call_overhead.wrapped), "torch.compile": torch.compile(model, backend=backend),
-             "luminal.compile": luminal.compile(model, args)}
-    inductor = {"eager": model, "inductor": torch.compile(model), "reduce-overhead": torch.compile(model, mode="reduce-overhead")}
-    forms |= {name: inductor[name] for name in peers}
-    called, captured, is_right = {}, {}, True
-    for name, form in forms.items():
-        called[name] = time_calls(lambda: form(*args))
-        if name in ("nothing", "reduce-overhead"):
-            continue  # The latter is a graph itself.
-        captured[name], result = time_captured(lambda: form(*args), calls)
-        error = (result.double() - expected).abs().max().item()
-        is_right &= not error > 1e-4
-    if (bare := time_bare(lambda: forms["luminal.compile"](*args), calls)) is not None:
-        captured["bare"] = bare
-    return called, captured, is_right
+    def __init__(self, cell, peers):
+        import luminal
+        from luminal._backend import backend
+
+        self.peers = peers
+        batch, tables = map(int, cell.split("x"))
+        torch.manual_seed(0)
+        model = models.RecommendationModel(tables, rows=100, width=4, hidden=8).eval().cuda()
+        self.args = tuple(arg.cuda() for arg in models.recommendation(tables=tables, rows=100, batch=batch).args)
+        self.expected = model.double()(*(arg.double() if arg.is_floating_point() else arg for arg in self.args))
+        model.float()
+        inductor = {"eager": model, "inductor": torch.compile(model), "reduce-overhead": torch.compile(model, mode="reduce-overhead")}
+        self.forms = {"nothing": torch.compile(model, backend=call_overhead.wrapped), "torch.compile": torch.compile(model, backend=backend),
+                      "luminal.compile": luminal.compile(model, self.args), **{name: inductor[name] for name in peers}}
+        for form in self.forms.values():
+            form(*self.args)
+        torch.cuda.synchronize()
+
+    def measure(self, calls):
+        """Microseconds by form, called and captured, and whether what is captured is right."""
+        called, captured, is_right = {}, {}, True
+        for name, form in self.forms.items():
+            called[name] = time_calls(lambda: form(*self.args))
+            if name in ("nothing", "reduce-overhead"):
+                continue  # The latter is a graph itself.
+            captured[name], result = time_captured(lambda: form(*self.args), calls)
+            error = (result.double() - self.expected).abs().max().item()
+            is_right &= not error > 1e-4
+        if (bare := time_bare(lambda: self.forms["luminal.compile"](*self.args), calls)) is not None:
+            captured["bare"] = bare
+        return called, captured, is_right
+
+
+def work(cell, calls, peers, pipe):
+    """A process of its own: compiles, and measures when it is told to."""
+    torch.set_grad_enabled(False)
+    compiled = Cell(cell, peers)
+    pipe.send("ready")
+    pipe.recv()
+    pipe.send(compiled.measure(calls))
+
+
+def measure(cells, calls, peers):
+    """What each cell's process measures, in turn, when all have compiled; None where one failed."""
+    spawn = multiprocessing.get_context("spawn")
+    processes = []
+    for cell in cells:
+        ours, theirs = spawn.Pipe()
+        process = spawn.Process(target=work, args=(cell, calls, peers, theirs))
+        process.start()
+        theirs.close()
+        processes.append((process, ours))
+
+    def receive(pipe):
+        try:
+            return pipe.recv()
+        except EOFError:  # it has printed why
+            return None
+
+    ready = [receive(pipe) for _, pipe in processes]
+    for cell, is_ready, (process, pipe) in zip(cells, ready, processes):
+        if is_ready:
+            pipe.send("go")
+        yield cell, receive(pipe) if is_ready else None
+        process.join()
 
 
 def ours_of(captured):
@@ -144,16 +188,23 @@ def main():
     parser.add_argument("cells", nargs="*", default=CELLS)
     parser.add_argument("--calls", type=int, default=20, help="in a graph")
     parser.add_argument("--peers", default="eager,inductor,reduce-overhead")
+    parser.add_argument("--jobs", type=int, default=min(12, os.cpu_count() or 1), help="cells that compile at once")
     args = parser.parse_args()
     if not torch.cuda.is_available():
         print("capture-bench: PyTorch finds no GPU", file=sys.stderr)
         return 2
-    torch.set_grad_enabled(False)
+    # Each of the processes would start as many that compile as there are cores.
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
     peers = [name for name in args.peers.split(",") if name]
     print(torch.cuda.get_device_name(), "torch", torch.__version__)
     bad = False
-    for cell in args.cells:
-        called, captured, is_right = measure(cell, args.calls, peers)
+    batches = [args.cells[i:i + args.jobs] for i in range(0, len(args.cells), args.jobs)]
+    for cell, measured in (found for batch in batches for found in measure(batch, args.calls, peers)):
+        if measured is None:
+            print(f"{cell:>8} failed", flush=True)
+            bad = True
+            continue
+        called, captured, is_right = measured
         if "bare" in captured:
             bad |= ours_of(captured) > 1.15 * captured["bare"]
         best = min((time for name, time in captured.items() if name in peers), default=float("inf"))

@@ -16,8 +16,9 @@ def fastest(call, seconds):
             return best
 
 
-def fastest_by_round(calls, rounds, seconds):
-    """For each form by name the fastest call of each round, in seconds; `seconds` is for all rounds of a form."""
+def fastest_by_round(calls, rounds, seconds, settle=lambda: None):
+    """For each form by name the fastest call of each round, in seconds; `seconds` is for all rounds of a form. `settle` is
+    called before each round of a form, to wait for what the one before has started."""
     minima = {name: [] for name in calls}
     for call in calls.values():
         fastest(call, 0.05)
@@ -25,5 +26,6 @@ def fastest_by_round(calls, rounds, seconds):
         # Each round begins with another form, so that no form always follows the same one.
         order = list(calls)[turn % len(calls):] + list(calls)[:turn % len(calls)]
         for name in order:
+            settle()
             minima[name].append(fastest(calls[name], seconds / rounds))
     return minima
