@@ -83,3 +83,20 @@ def test_histograms_put_what_lies_at_an_edge_where_pytorch_does(device, dtype, b
     x = torch.cat([edges, edges.nextafter(edges + 1), edges.nextafter(edges - 1)]).to(device)
     compiled = torch.compile(lambda x: torch.histc(x, bins, low, high), backend=backend, fullgraph=True)
     assert torch.equal(compiled(x), torch.histc(x, bins, low, high))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
+@pytest.mark.parametrize("bins", [1, 100, 4096])
+def test_many_sums_of_few_integers(device, dtype, bins):
+    """A block of a GPU counts apart, by atomics of 32 bits: sums carry, wrap and are negative."""
+    random = torch.Generator().manual_seed(bins)
+    count = 64 * bins + 20_001
+    index = torch.randint(0, bins, (count,), generator=random)
+    bound = 2 ** (torch.iinfo(dtype).bits - 2)
+    values = torch.randint(-bound, bound, (count,), generator=random).to(dtype)
+    values[::3] = 1
+    start = torch.randint(-9, 9, (bins,), generator=random).to(dtype)
+    start, index, values = (t.to(device) for t in (start, index, values))
+    compiled = luminal.compile(lambda start, index, values: start.index_add(0, index, values), (start, index, values))
+    assert torch.equal(compiled(start, index, values), start.index_add(0, index, values))

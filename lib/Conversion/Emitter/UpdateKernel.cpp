@@ -7,11 +7,15 @@
 // bits. A team shares the columns of a row, whose index
 // it reads once.
 //
+// Sums of few integers that many updates meet at are counted in shared memory
+// first (`private`), and each block then adds what it has to each of them.
+//
 //===----------------------------------------------------------------------===//
 
 #include "ScatterLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace luminal;
 using namespace mlir;
@@ -34,7 +38,11 @@ public:
     Grid grid(domain, groups, e.loopCase);
     Emitter::Repeated repeated(e,
                                {domain.extents.begin(), domain.extents.end()});
+    if (getNumber("private", 0))
+      makeCounters();
     e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
+      if (low)
+        return addPrivately(grid, unit);
       if (e.team.count == 1)
         return grid.emitIndices(e, unit, [&] { updateOne(); });
       grid.emitUnit(e, unit, [&](const Axis *columns, IndexRange range) {
@@ -46,6 +54,105 @@ public:
   }
 
 private:
+  unsigned getNumber(StringRef name, unsigned otherwise) {
+    return e.loopCase.getForm(llir::getPosition(op)).getNumber(name, otherwise);
+  }
+
+  /// Shared memory has atomics of 32 bits: what a sum of 64 bits carries is
+  /// counted apart.
+  void makeCounters() {
+    type = cast<IntegerType>(getElementType(op.getUpdates()));
+    const int64_t count = *extents[0].asConstant();
+    low = e.makeShared(e.b.getI32Type(), count);
+    if (type.getWidth() > 32)
+      high = e.makeShared(e.b.getI32Type(), count);
+  }
+
+  void addPrivately(const Grid &grid, Value unit) {
+    ImplicitLocOpBuilder &b = e.b;
+    Value zero = arith::ConstantOp::create(b, b.getI32IntegerAttr(0));
+    forEachCounter([&](Value at) {
+      for (Value counters : {low, high})
+        if (counters)
+          LLVM::StoreOp::create(b, zero,
+                                e.address(counters, at, b.getI32Type()));
+    });
+    NVVM::Barrier0Op::create(b);
+    grid.emitUnit(e, unit, [&](const Axis *updates, IndexRange range) {
+      Emitter::Span span{range.lo,
+                         e.sub(range.hi, range.lo),
+                         {Expr(updates->block), updates->extent}};
+      e.teamLoop(updates->dim, span, /*width=*/1, getNumber("unroll", 1),
+                 ValueRange(), [&](ValueRange) {
+                   Value v = e.emit(op.getUpdates(), domain.index);
+                   atRow(updateIndex, [&] { count(v); });
+                   return SmallVector<Value>();
+                 });
+    });
+    NVVM::Barrier0Op::create(b);
+    forEachCounter([&](Value at) {
+      Value sum = readCounter(at);
+      Value none = arith::ConstantOp::create(b, b.getIntegerAttr(type, 0));
+      e.setDim(row, at);
+      e.ifThen(arith::CmpIOp::create(b, arith::CmpIPredicate::ne, sum, none),
+               [&] {
+                 combineAtomically(
+                     LLVM::AtomicBinOp::add,
+                     e.getOperandAddress(op.getDest(), {Expr::dim(row)}), sum);
+               });
+    });
+    NVVM::Barrier0Op::create(b);
+  }
+
+  void forEachCounter(function_ref<void(Value)> body) {
+    e.forLoop(e.team.member, e.value(extents[0]), e.constant(e.team.count),
+              body);
+  }
+
+  /// Adds `v` to the counter of the row.
+  void count(Value v) {
+    ImplicitLocOpBuilder &b = e.b;
+    Type i32 = b.getI32Type();
+    Value at = e.value(Expr::dim(row));
+    auto add = [&](Value counters, Value part) -> Value {
+      return LLVM::AtomicRMWOp::create(
+          b, LLVM::AtomicBinOp::add, e.address(counters, at, i32), part,
+          LLVM::AtomicOrdering::monotonic, "block", /*alignment=*/4);
+    };
+    if (!high) {
+      add(low, v);
+      return;
+    }
+    Value lowPart = arith::TruncIOp::create(b, i32, v);
+    Value width = arith::ConstantOp::create(b, b.getI64IntegerAttr(32));
+    Value highPart =
+        arith::TruncIOp::create(b, i32, arith::ShRUIOp::create(b, v, width));
+    Value before = add(low, lowPart);
+    Value carry = arith::CmpIOp::create(
+        b, arith::CmpIPredicate::ult, arith::AddIOp::create(b, before, lowPart),
+        before);
+    highPart = arith::AddIOp::create(b, highPart,
+                                     arith::ExtUIOp::create(b, i32, carry));
+    Value zero = arith::ConstantOp::create(b, b.getI32IntegerAttr(0));
+    e.ifThen(arith::CmpIOp::create(b, arith::CmpIPredicate::ne, highPart, zero),
+             [&] { add(high, highPart); });
+  }
+
+  Value readCounter(Value at) {
+    ImplicitLocOpBuilder &b = e.b;
+    auto read = [&](Value counters) -> Value {
+      return LLVM::LoadOp::create(b, b.getI32Type(),
+                                  e.address(counters, at, b.getI32Type()));
+    };
+    if (!high)
+      return read(low);
+    Value width = arith::ConstantOp::create(b, b.getI64IntegerAttr(32));
+    return arith::OrIOp::create(
+        b, arith::ExtUIOp::create(b, type, read(low)),
+        arith::ShLIOp::create(b, arith::ExtUIOp::create(b, type, read(high)),
+                              width));
+  }
+
   /// An update is read beside its index, not after it.
   void updateOne() {
     Value v = e.emit(op.getUpdates(), domain.index);
@@ -53,8 +160,7 @@ private:
   }
 
   void updateRow(const Axis &axis, IndexRange range) {
-    unsigned unroll =
-        e.loopCase.getForm(llir::getPosition(op)).getNumber("unroll", 1);
+    unsigned unroll = getNumber("unroll", 1);
     atRow(updateIndex, [&] {
       Emitter::Span span{
           range.lo, e.sub(range.hi, range.lo), {Expr(axis.block), axis.extent}};
@@ -129,6 +235,9 @@ private:
   }
 
   Index updateIndex, columns;
+  /// The counters of a block: their low 32 bits, and the others of wider ones.
+  Value low, high;
+  IntegerType type;
 };
 } // namespace
 

@@ -93,3 +93,32 @@ func.func private @max_float(%a: tensor<1000xf32>, %i: tensor<600xi64>, %u: tens
   }
   return %r : tensor<1000xf32>
 }
+
+// Many sums of few integers: a block counts in shared memory, 32 bits at a time, and adds what it has once.
+// CHECK-LABEL: .entry count(
+// CHECK: bar.sync
+// CHECK: atom.{{.*}}shared{{.*}}add.{{[su]}}32
+// CHECK: bar.sync
+// CHECK: {{atom|red}}{{.*}}global{{.*}}add.{{[su]}}64
+// CHECK: ret
+func.func private @count(%a: tensor<100xi64>, %i: tensor<100000xi64>, %u: tensor<100000xi64>) -> tensor<100xi64> {
+  %r = llir.kernel(%a, %i, %u) {in_place} : (tensor<100xi64>, tensor<100000xi64>, tensor<100000xi64>) -> tensor<100xi64> {
+  ^bb0(%x: tensor<100xi64>, %j: tensor<100000xi64>, %v: tensor<100000xi64>):
+    %0 = llir.scatter add %x, %j, %v {checked} : tensor<100xi64>, tensor<100000xi64>, tensor<100000xi64>
+    llir.yield %0 : tensor<100xi64>
+  }
+  return %r : tensor<100xi64>
+}
+
+// Too many to count apart.
+// CHECK-LABEL: .entry many(
+// CHECK-NOT: bar.sync
+// CHECK: ret
+func.func private @many(%a: tensor<5000xi64>, %i: tensor<1000000xi64>, %u: tensor<1000000xi64>) -> tensor<5000xi64> {
+  %r = llir.kernel(%a, %i, %u) {in_place} : (tensor<5000xi64>, tensor<1000000xi64>, tensor<1000000xi64>) -> tensor<5000xi64> {
+  ^bb0(%x: tensor<5000xi64>, %j: tensor<1000000xi64>, %v: tensor<1000000xi64>):
+    %0 = llir.scatter add %x, %j, %v {checked} : tensor<5000xi64>, tensor<1000000xi64>, tensor<1000000xi64>
+    llir.yield %0 : tensor<5000xi64>
+  }
+  return %r : tensor<5000xi64>
+}

@@ -4,7 +4,8 @@
 // A scatter in place whose order is of no matter: the grid cuts the updates, so
 // that there is as much to share as there is to write. Of many long rows a team
 // takes one each, whose index it reads once, `unroll` vectors a thread in a
-// row.
+// row. Where many updates meet at few integers (`private`), a block counts in
+// shared memory before it adds to them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,6 +23,25 @@ static bool fits(KernelOp kernel) { return bool(getOnlyScatter(kernel)); }
 static constexpr int64_t kManyVectors = 1 << 18, kLongRow = 8;
 /// Vectors that a thread of a team has on their way.
 static constexpr int64_t kVectorsEach = 4, kMostRounds = 8;
+
+/// Elements of a destination that has counters in shared memory at most, for
+/// each of which there are so many updates at least; threads of a block, the
+/// updates that it takes, and the blocks among which fewer are shared.
+static constexpr int64_t kMostCounters = 4096, kUpdatesEach = 64;
+static constexpr int64_t kCountingThreads = 256, kCountedUpdates = 1 << 14,
+                         kCountingBlocks = 512;
+
+/// Whether each block can count what is added to each element apart: integers,
+/// whose number is known.
+static bool mayCountApart(ScatterOp op) {
+  SmallVector<Expr> extents = hlir::getExtents(op.getDest());
+  std::optional<int64_t> counters =
+      extents.size() == 1 ? extents[0].asConstant() : std::nullopt;
+  Type type = getElementTypeOrSelf(op.getUpdates());
+  return op.getCombine() == hlir::Combine::Add &&
+         (type.isInteger(32) || type.isInteger(64)) && counters &&
+         *counters <= kMostCounters;
+}
 
 /// The updates' dims, those of the indices apart from those of the rows: all
 /// elements of a row have one index.
@@ -88,6 +108,19 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
                                  machine);
   std::optional<int64_t> total =
       product({domain.extents.begin(), domain.extents.end()}).asConstant();
+  if (total && mayCountApart(op) && domain.groups.size() == 1 &&
+      *total >=
+          kUpdatesEach * *hlir::getExtents(op.getDest())[0].asConstant() &&
+      *total >= kCountedUpdates) {
+    int64_t block = std::clamp<int64_t>(
+        llvm::alignTo(*total / kCountingBlocks, kCountingThreads),
+        kCountingThreads, kCountedUpdates);
+    c.team = c.threads = kCountingThreads;
+    c.grid.push_back(c.axis(domain.groups[0], block));
+    c.addForm(op, "unordered", {{"private", 1}, {"unroll", 4}});
+    why.push_back({"form", "updates in any order, counted by each block"});
+    return {c.build()};
+  }
   if (total)
     total = *total / lanes;
   std::optional<int64_t> vectors;
@@ -158,13 +191,23 @@ static LogicalResult verify(KernelOp kernel,
     if (axis.getLanes() > 1 && op.getCombine() != hlir::Combine::Set)
       return emitError() << "has lanes, but atomics take one element each";
   }
-  if (loopCase.getTeam() > 1 &&
+  const bool isPrivate =
+      loopCase.getForm(getPosition(op)).getNumber("private", 0) != 0;
+  if (isPrivate &&
+      (!mayCountApart(op) || loopCase.getGrid().size() != 1 ||
+       loopCase.getGrid()[0].getBlock() == 1 || loopCase.getTeam() == 1 ||
+       loopCase.getTeam() != loopCase.getThreads()))
+    return emitError() << "counts in shared memory, which takes a team of all "
+                          "threads of a block along one axis, and up to "
+                       << kMostCounters << " integers to add to";
+  if (!isPrivate && loopCase.getTeam() > 1 &&
       (loopCase.getGrid().empty() ||
        loopCase.getGrid().back().getBlock() == 1 ||
        loopCase.getGrid().back().getDims().front() < rank))
     return emitError() << "has updates in any order, of which a team of "
                        << loopCase.getTeam() << " threads shares only rows";
-  if (failed(verifyScatterForms(op, loopCase, {{"unroll", 1, 16}}, emitError)))
+  if (failed(verifyScatterForms(
+          op, loopCase, {{"unroll", 1, 16}, {"private", 0, 1}}, emitError)))
     return failure();
   return verifyAxes(loopCase.getGrid(), hlir::getExtents(op.getUpdates()), 0,
                     emitError);
