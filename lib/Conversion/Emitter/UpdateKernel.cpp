@@ -38,8 +38,8 @@ public:
     Grid grid(domain, groups, e.loopCase);
     Emitter::Repeated repeated(e,
                                {domain.extents.begin(), domain.extents.end()});
-    if (getNumber("private", 0))
-      makeCounters();
+    if (unsigned count = getNumber("private", 0))
+      makeCounters(count);
     e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
       if (low)
         return addPrivately(grid, unit);
@@ -60,9 +60,8 @@ private:
 
   /// Shared memory has atomics of 32 bits: what a sum of 64 bits carries is
   /// counted apart.
-  void makeCounters() {
+  void makeCounters(unsigned count) {
     type = cast<IntegerType>(getElementType(op.getUpdates()));
-    const int64_t count = *extents[0].asConstant();
     low = e.makeShared(e.b.getI32Type(), count);
     if (type.getWidth() > 32)
       high = e.makeShared(e.b.getI32Type(), count);

@@ -68,7 +68,7 @@ func.func @atomics(%a: tensor<9x4xi32>, %i: tensor<3xi64>, %u: tensor<3x4xi32>) 
 // -----
 func.func @counters(%a: tensor<9xf32>, %i: tensor<3xi64>, %u: tensor<3xf32>) -> tensor<9xf32> {
   // expected-error @+1 {{its schedule has updates in any order, but equal indices may set unequal rows}}
-  %0 = llir.kernel(%a, %i, %u) loops<grid(d0:64) threads(64, 64) op0 = unordered {private = 1}> {in_place} : (tensor<9xf32>, tensor<3xi64>, tensor<3xf32>) -> tensor<9xf32> {
+  %0 = llir.kernel(%a, %i, %u) loops<grid(d0:64) threads(64, 64) op0 = unordered {private = 9}> {in_place} : (tensor<9xf32>, tensor<3xi64>, tensor<3xf32>) -> tensor<9xf32> {
   ^bb0(%x: tensor<9xf32>, %j: tensor<3xi64>, %v: tensor<3xf32>):
     %1 = llir.scatter add %x, %j, %v {checked} : tensor<9xf32>, tensor<3xi64>, tensor<3xf32>
     llir.yield %1 : tensor<9xf32>
@@ -78,8 +78,8 @@ func.func @counters(%a: tensor<9xf32>, %i: tensor<3xi64>, %u: tensor<3xf32>) -> 
 
 // -----
 func.func @too_many(%a: tensor<4097xi32>, %i: tensor<3xi64>, %u: tensor<3xi32>) -> tensor<4097xi32> {
-  // expected-error @+1 {{its schedule counts in shared memory, which takes a team of all threads of a block along one axis, and up to 4096 integers to add to}}
-  %0 = llir.kernel(%a, %i, %u) loops<grid(d0:64) threads(64, 64) op0 = unordered {private = 1}> {in_place} : (tensor<4097xi32>, tensor<3xi64>, tensor<3xi32>) -> tensor<4097xi32> {
+  // expected-error @+1 {{its schedule counts in shared memory, which takes a team of all threads of a block along one axis, and a counter for each of up to 4096 integers}}
+  %0 = llir.kernel(%a, %i, %u) loops<grid(d0:64) threads(64, 64) op0 = unordered {private = 4096}> {in_place} : (tensor<4097xi32>, tensor<3xi64>, tensor<3xi32>) -> tensor<4097xi32> {
   ^bb0(%x: tensor<4097xi32>, %j: tensor<3xi64>, %v: tensor<3xi32>):
     %1 = llir.scatter add %x, %j, %v {checked} : tensor<4097xi32>, tensor<3xi64>, tensor<3xi32>
     llir.yield %1 : tensor<4097xi32>
@@ -90,7 +90,7 @@ func.func @too_many(%a: tensor<4097xi32>, %i: tensor<3xi64>, %u: tensor<3xi32>) 
 // -----
 func.func @part_of_a_block(%a: tensor<9xi32>, %i: tensor<3xi64>, %u: tensor<3xi32>) -> tensor<9xi32> {
   // expected-error @+1 {{its schedule counts in shared memory, which takes a team of all threads of a block along one axis}}
-  %0 = llir.kernel(%a, %i, %u) loops<grid(d0:64) threads(64, 32) op0 = unordered {private = 1}> {in_place} : (tensor<9xi32>, tensor<3xi64>, tensor<3xi32>) -> tensor<9xi32> {
+  %0 = llir.kernel(%a, %i, %u) loops<grid(d0:64) threads(64, 32) op0 = unordered {private = 9}> {in_place} : (tensor<9xi32>, tensor<3xi64>, tensor<3xi32>) -> tensor<9xi32> {
   ^bb0(%x: tensor<9xi32>, %j: tensor<3xi64>, %v: tensor<3xi32>):
     %1 = llir.scatter add %x, %j, %v {checked} : tensor<9xi32>, tensor<3xi64>, tensor<3xi32>
     llir.yield %1 : tensor<9xi32>

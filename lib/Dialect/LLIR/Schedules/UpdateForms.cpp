@@ -31,16 +31,18 @@ static constexpr int64_t kMostCounters = 4096, kUpdatesEach = 64;
 static constexpr int64_t kCountingThreads = 256, kCountedUpdates = 1 << 14,
                          kCountingBlocks = 512;
 
-/// Whether each block can count what is added to each element apart: integers,
-/// whose number is known.
-static bool mayCountApart(ScatterOp op) {
+/// Counters of a block that counts apart what is added to each element, where
+/// it can: of integers, whose number is known.
+static std::optional<int64_t> getCounters(ScatterOp op) {
   SmallVector<Expr> extents = hlir::getExtents(op.getDest());
   std::optional<int64_t> counters =
       extents.size() == 1 ? extents[0].asConstant() : std::nullopt;
   Type type = getElementTypeOrSelf(op.getUpdates());
-  return op.getCombine() == hlir::Combine::Add &&
-         (type.isInteger(32) || type.isInteger(64)) && counters &&
-         *counters <= kMostCounters;
+  if (op.getCombine() != hlir::Combine::Add ||
+      !(type.isInteger(32) || type.isInteger(64)) || !counters ||
+      *counters > kMostCounters)
+    return std::nullopt;
+  return counters;
 }
 
 /// The updates' dims, those of the indices apart from those of the rows: all
@@ -108,16 +110,15 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
                                  machine);
   std::optional<int64_t> total =
       product({domain.extents.begin(), domain.extents.end()}).asConstant();
-  if (total && mayCountApart(op) && domain.groups.size() == 1 &&
-      *total >=
-          kUpdatesEach * *hlir::getExtents(op.getDest())[0].asConstant() &&
-      *total >= kCountedUpdates) {
+  std::optional<int64_t> counters = getCounters(op);
+  if (total && counters && domain.groups.size() == 1 &&
+      *total >= kUpdatesEach * *counters && *total >= kCountedUpdates) {
     int64_t block = std::clamp<int64_t>(
         llvm::alignTo(*total / kCountingBlocks, kCountingThreads),
         kCountingThreads, kCountedUpdates);
     c.team = c.threads = kCountingThreads;
     c.grid.push_back(c.axis(domain.groups[0], block));
-    c.addForm(op, "unordered", {{"private", 1}, {"unroll", 4}});
+    c.addForm(op, "unordered", {{"private", *counters}, {"unroll", 4}});
     why.push_back({"form", "updates in any order, counted by each block"});
     return {c.build()};
   }
@@ -191,23 +192,25 @@ static LogicalResult verify(KernelOp kernel,
     if (axis.getLanes() > 1 && op.getCombine() != hlir::Combine::Set)
       return emitError() << "has lanes, but atomics take one element each";
   }
-  const bool isPrivate =
-      loopCase.getForm(getPosition(op)).getNumber("private", 0) != 0;
-  if (isPrivate &&
-      (!mayCountApart(op) || loopCase.getGrid().size() != 1 ||
+  const int64_t counters =
+      loopCase.getForm(getPosition(op)).getNumber("private", 0);
+  if (counters &&
+      (getCounters(op) != counters || loopCase.getGrid().size() != 1 ||
        loopCase.getGrid()[0].getBlock() == 1 || loopCase.getTeam() == 1 ||
        loopCase.getTeam() != loopCase.getThreads()))
     return emitError() << "counts in shared memory, which takes a team of all "
-                          "threads of a block along one axis, and up to "
-                       << kMostCounters << " integers to add to";
-  if (!isPrivate && loopCase.getTeam() > 1 &&
+                          "threads of a block along one axis, and a counter "
+                          "for each of up to "
+                       << kMostCounters << " integers";
+  if (!counters && loopCase.getTeam() > 1 &&
       (loopCase.getGrid().empty() ||
        loopCase.getGrid().back().getBlock() == 1 ||
        loopCase.getGrid().back().getDims().front() < rank))
     return emitError() << "has updates in any order, of which a team of "
                        << loopCase.getTeam() << " threads shares only rows";
   if (failed(verifyScatterForms(
-          op, loopCase, {{"unroll", 1, 16}, {"private", 0, 1}}, emitError)))
+          op, loopCase, {{"unroll", 1, 16}, {"private", 0, kMostCounters}},
+          emitError)))
     return failure();
   return verifyAxes(loopCase.getGrid(), hlir::getExtents(op.getUpdates()), 0,
                     emitError);
