@@ -5,10 +5,11 @@
 // RUN: FileCheck %s --check-prefix=PTX --input-file=%t.ptx
 // RUN: %if ptxas %{ ptxas -arch=sm_90a %t.ptx -o %t.cubin %}
 
-// A warp looks where the group ends; what is looked up is copied as other operands are.
+// A warp looks where groups begin, at a row a thread, and where each ends; what is looked up is copied as other operands are.
 // CHECK-LABEL: @experts
 // CHECK: loops<grid(d1:128, d0:8) threads(128, 128) op1 = block {{.*}}copy = both, {{.*}}groups = rows, {{.*}}rows = 64, {{.*}}use = wgmma}>
 // PTX-LABEL: .entry experts(
+// PTX: vote.sync.ballot.b32
 // PTX: vote.sync.ballot.b32
 // PTX: cp.async.cg.shared.global
 // PTX: wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16
@@ -21,7 +22,7 @@ func.func @experts(%x: tensor<2048x2048xbf16>, %w: tensor<128x1536x2048xbf16>, %
 
 // Either operand may be looked up. Of large groups few begin in 8 rows: a unit looks at 32. Rows that are looked up are a kernel of their own, for each block of columns reads them.
 // CHECK-LABEL: @left
-// CHECK: loops<grid({{d[0-9]:[0-9]+}}, d0:8) {{.*}}op1 = block {{.*}}columns = lhs, copy = both, {{.*}}groups = rows
+// CHECK: loops<grid({{d[0-9]:[0-9]+}}, d0:32) {{.*}}op1 = block {{.*}}columns = lhs, copy = both, {{.*}}groups = rows
 // PTX-LABEL: .entry left_0(
 func.func @left(%x: tensor<256x1024xf16>, %w: tensor<16x512x1024xf16>, %ids: tensor<2048xi32>, %tokens: tensor<2048xi64>) -> tensor<2048x512xf16> {
   %0 = llir.gather %w, %ids {checked} : tensor<16x512x1024xf16>, tensor<2048xi32> -> tensor<2048x512x1024xf16>

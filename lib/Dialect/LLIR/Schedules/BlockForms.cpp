@@ -65,8 +65,9 @@ static constexpr double kReadOperations = 32, kApartOperations = 16;
 /// each; a part has so many steps at least, beside which it is little to merge
 /// parts, and so many of them at most.
 static constexpr int64_t kBlocksEach = 2, kLeastSteps = 4, kMostParts = 16;
-/// Rows in which a unit looks for groups: few, for groups are of any size.
-static constexpr int64_t kGroupSearch = 8;
+/// Rows in which a unit looks for groups: few, for groups are of any size; as
+/// many as a warp has threads where several of them are of one group.
+static constexpr int64_t kGroupSearch = 8, kLargeGroupSearch = 32;
 
 /// Vectors may not reach beyond the side.
 static bool isWhole(const ProductAnalysis &p, const Expr &extent,
@@ -372,7 +373,14 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   // Larger tiles of groups were slower (H200, 8 experts a token of 4,096: 2.7
   // times as long with 128 rows).
   int64_t rows = isGrouped ? kGroupRows : chooseTile(p.rows.extent, 32);
-  int64_t rowBlock = isGrouped ? kGroupSearch : 0;
+  int64_t rowBlock = 0;
+  if (isGrouped) {
+    KernelSizes sizes(a);
+    double m = sizes.valueOf(p.rows.extent);
+    rowBlock = m / countRowTiles(p, sizes, m) >= 2 * kLargeGroupSearch
+                   ? kLargeGroupSearch
+                   : kGroupSearch;
+  }
   int64_t columns = chooseTile(p.columns.extent, 32);
   auto countBlocks = [&]() -> std::optional<int64_t> {
     Expr count = Expr::ceilDiv(p.rows.extent, rowBlock ? rowBlock : rows) *
