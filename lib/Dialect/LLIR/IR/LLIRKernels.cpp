@@ -1,7 +1,7 @@
 //===- LLIRKernels.cpp - Verifiers of kernels and schedules ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "Body.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -23,20 +23,12 @@ LogicalResult KernelOp::verify() {
 }
 
 LogicalResult KernelOp::verifyRegions() {
-  Block &block = getBody().front();
-  if (block.getArgumentTypes() != getInputs().getTypes())
-    return emitOpError() << "the block's arguments are not of the types of "
-                         << "the operands";
-  auto yield = dyn_cast<YieldOp>(block.getTerminator());
-  if (!yield)
-    return emitOpError() << "expects its body to end in llir.yield";
-  if (yield.getValues().getTypes() != getResults().getTypes())
-    return emitOpError() << "yields other types than those of its results";
+  if (failed(verifyBody(*this)))
+    return failure();
   for (Operation &op : getOps())
     if (!isa<BodyOpInterface>(op))
       return op.emitOpError() << "is not allowed in a kernel";
-  auto updates = block.getOps<UpdateOpInterface>();
-  if (getInPlace() && updates.empty())
+  if (getInPlace() && getBody().front().getOps<UpdateOpInterface>().empty())
     return emitOpError() << "in place expects an update in its body";
   return success();
 }

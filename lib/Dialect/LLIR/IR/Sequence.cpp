@@ -1,22 +1,17 @@
 //===- Sequence.cpp - Small kernels as one launch -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "Body.h"
 
 using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
 LogicalResult SequenceOp::verifyRegions() {
+  if (failed(verifyBody(*this)))
+    return failure();
   Block &block = getBody().front();
-  if (block.getArgumentTypes() != getInputs().getTypes())
-    return emitOpError() << "the block's arguments are not of the types of "
-                         << "the operands";
-  auto yield = dyn_cast<YieldOp>(block.getTerminator());
-  if (!yield)
-    return emitOpError() << "expects its body to end in llir.yield";
-  if (yield.getValues().getTypes() != getResults().getTypes())
-    return emitOpError() << "yields other types than those of its results";
+  auto yield = cast<YieldOp>(block.getTerminator());
   DenseSet<Value> yielded;
   for (Value v : yield.getValues())
     if (!v.getDefiningOp<KernelOp>() || !yielded.insert(v).second)
