@@ -506,8 +506,9 @@ typedef struct luminal_call_request {
    * or absent: the list holds the tensors in the artifact's order. */
   const uint32_t *positions;
   /* Of a luminal_repeat: it makes no call but those for which this watch, which
-   * outlives it, gives `weights_version`. Null, or absent: the caller knows
-   * what the weights hold. */
+   * outlives it, gives `weights_version`; where that is 0, any number, which is
+   * then that of the call. Null, or absent: the caller knows what the weights
+   * hold. */
   const luminal_watch *watch;
   /* Of a luminal_repeat: a tensor that is as it was in the last call is not
    * asked again. Null, or absent: each is asked at each call. */
@@ -518,6 +519,15 @@ typedef struct luminal_call_request {
    * counts them. Both on this thread. Null, or absent: nobody is told. */
   void (*count_write)(void *handle);
   bool (*is_uncounted)(void *handle);
+  /* Of a luminal_repeat, and asked at each call: the number of its threads, in
+   * the place of `threads`. Null, or absent: `threads` is that of all calls. */
+  int32_t (*num_threads)(void);
+  /* Of a luminal_repeat whose calls are `on_stream`, and asked at each call:
+   * the stream, of the device `stream_device` as the function counts them, in
+   * the place of `stream`; not 0 where there is none. Null, or absent: `stream`
+   * is that of all calls. */
+  int32_t (*current_stream)(int32_t device, void **stream);
+  int32_t stream_device;
 } luminal_call_request;
 
 /* One call, all of it: nothing of the request is kept. The rules of memory are
@@ -545,11 +555,12 @@ LUMINAL_API luminal_status luminal_call_objects(
 typedef struct luminal_repeat luminal_repeat;
 
 /* The calls that `request` describes, which is copied with its arrays, its
- * `tensor_reader` and its `layout`: threads, element types, extents, memory of
- * which extents the outputs are, stream, functions and `weights_version` are
- * those of all of them. `tensors` and `outputs` are not read; `only_shapes` and
- * `profile` must be zero. Its counts and element types are errors here, its
- * extents errors of the calls. It stays valid when the artifact is freed. */
+ * `tensor_reader` and its `layout`: element types, extents, memory of which
+ * extents the outputs are, functions, and threads, stream and `weights_version`
+ * unless a function or the watch tells them, are those of all of them.
+ * `tensors` and `outputs` are not read; `only_shapes` and `profile` must be
+ * zero. Its counts and element types are errors here, its extents errors of the
+ * calls. It stays valid when the artifact is freed. */
 LUMINAL_API luminal_status luminal_repeat_create(
     const luminal_artifact *artifact, const luminal_call_request *request,
     luminal_repeat **repeat);

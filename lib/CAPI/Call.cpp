@@ -342,13 +342,17 @@ luminal_status Call::bindTensors(PooledContext &context,
 }
 
 luminal_status Call::bind(PooledContext &context) const {
-  const bool isKnown = repeated && context.repeat == repeated->number;
+  bool isKnown = repeated && context.repeat == repeated->number;
   // Until all of it is bound.
   context.repeat = 0;
   bool moved = !isKnown;
   if (repeated)
     if (luminal_status status = repeated->find(context, isKnown, moved))
       return status;
+  if (context.weightsVersion != request.weights_version) {
+    isKnown = false;
+    moved = true;
+  }
   // What is prepared from weights that may have changed is prepared anew.
   const bool prepares = signature.prepares && request.weights_version == 0;
   void *const *known = isKnown ? context.bound.data() : nullptr;
@@ -361,6 +365,7 @@ luminal_status Call::bind(PooledContext &context) const {
   if (!repeated)
     return LUMINAL_OK;
   context.repeat = repeated->number;
+  context.weightsVersion = request.weights_version;
   if (moved)
     context.bound = context.found;
   else

@@ -90,6 +90,8 @@ struct PooledContext {
   /// another or failed.
   uint64_t repeat = 0;
   std::vector<void *> bound;
+  /// What its weights held then, from which something is prepared.
+  uint64_t weightsVersion = 0;
   /// Where tensors and outputs of a luminal_repeat's call lie, and what was
   /// noted of the tensors when they were asked.
   std::vector<void *> found;

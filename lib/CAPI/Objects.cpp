@@ -282,10 +282,13 @@ namespace {
 /// One call of a luminal_repeat.
 class RepeatedCall : public capi::Repeated {
 public:
+  /// `request`: the repeat's, for this call. What the watch tells is noted in
+  /// it.
   RepeatedCall(const char *function, const luminal_repeat &repeat,
-               capi::ObjectList tensors, void *const *outputs)
+               luminal_call_request &request, capi::ObjectList tensors,
+               void *const *outputs)
       : Repeated(repeat.number), function(function), repeat(repeat),
-        request(repeat.request), tensors(tensors), outputs(outputs) {}
+        request(request), tensors(tensors), outputs(outputs) {}
 
   bool isAbsent(size_t tensor) const override { return !tensors[tensor]; }
   luminal_status find(capi::PooledContext &context, bool isKnown,
@@ -297,7 +300,7 @@ private:
 
   const char *function;
   const luminal_repeat &repeat;
-  const luminal_call_request &request;
+  luminal_call_request &request;
   capi::ObjectList tensors;
   void *const *outputs;
 };
@@ -332,9 +335,13 @@ luminal_status RepeatedCall::find(capi::PooledContext &context, bool isKnown,
     if (request.layout)
       comparison.note(tensors[i], context.known[i]);
   }
-  if (request.watch &&
-      request.watch->getNumber(tensors, numTensors) != request.weights_version)
-    return LUMINAL_CHANGED;
+  if (request.watch) {
+    const uint64_t number = request.watch->getNumber(tensors, numTensors);
+    const uint64_t asked = repeat.request.weights_version;
+    if (number == 0 || (asked != 0 && number != asked))
+      return LUMINAL_CHANGED;
+    request.weights_version = number;
+  }
   for (size_t i = 0; i < request.num_outputs; ++i)
     if (readAddress(function, request, outputs[i], "output", i,
                     context.found[numTensors + i]))
@@ -345,8 +352,14 @@ luminal_status RepeatedCall::find(capi::PooledContext &context, bool isKnown,
 static luminal_status callAgain(const char *name, const luminal_repeat &repeat,
                                 capi::ObjectList tensors,
                                 void *const *outputs) {
-  const luminal_call_request &request = repeat.request;
-  const RepeatedCall repeated(name, repeat, tensors, outputs);
+  luminal_call_request request = repeat.request;
+  if (request.num_threads)
+    request.threads = static_cast<uint32_t>(std::max(1, request.num_threads()));
+  if (request.current_stream &&
+      request.current_stream(request.stream_device, &request.stream))
+    return fail(std::string(name) + ": there is no current stream",
+                LUMINAL_ERROR_CALL);
+  const RepeatedCall repeated(name, repeat, request, tensors, outputs);
   if (luminal_status status =
           Call(*repeat.signature, request, &repeated).runPooled(*repeat.pool))
     return status;

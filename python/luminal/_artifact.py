@@ -40,6 +40,12 @@ class Reader(NamedTuple):
     """Where tensors hold what these functions tell: they ask again where it changed. None: they ask at each call."""
     counter: tuple[int, int] | None = None
     """Addresses of ``luminal_call_request::count_write`` and ``is_uncounted``; None: the caller counts writes."""
+    threads: Any = None
+    """What tells the number of a call's threads, of the type ``_capi.NUM_THREADS``; of calls on no stream."""
+    stream: Any = None
+    """What tells the stream of a call, of the type ``_capi.CURRENT_STREAM``; None: calls are on none."""
+    device: int = 0
+    """Of the stream."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -321,19 +327,23 @@ class Repeat:
     """Calls that differ in their tensors alone, which are objects: ``luminal_repeat_call_stored`` with ``address``, and with
     the addresses of what a list has behind its head, of the tensors and of the outputs; between them stored objects."""
 
-    __slots__ = ("address", "_lib", "_watch")
+    __slots__ = ("address", "_lib", "_kept")
 
-    def __init__(self, artifact: Artifact, reader: Reader, shapes: Shapes, threads: int, stream: int | None,
-                 version: int, positions: Sequence[int] | None = None, watch: NativeWatch | None = None) -> None:
-        """``reader``: of the objects. ``positions``: of inputs, weights and states in their list; None: they are all of it.
-        ``watch``: calls are made while it gives ``version``. The rest is as of ``Artifact.call``."""
+    def __init__(self, artifact: Artifact, reader: Reader, shapes: Shapes, version: int = 0,
+                 positions: Sequence[int] | None = None, watch: NativeWatch | None = None) -> None:
+        """``reader``: of the objects, and of what else calls differ in. ``positions``: of inputs, weights and states in their
+        list; None: they are all of it. ``version``: as of ``Artifact.call``. ``watch``: calls are made while it knows what
+        weights hold."""
         arrays = _Arrays(artifact)
         arrays.extents[:], arrays.output_extents[:] = shapes.extents, shapes.output_extents
         arrays.integers[:] = shapes.integers
         request, made = arrays.request, ctypes.c_void_p()
-        request.threads = artifact._threads(threads)
-        request.stream, request.on_stream = stream or 0, stream is not None
-        request.weights_version = version
+        request.threads, request.weights_version = 1, version
+        if reader.stream is not None:
+            request.on_stream, request.stream_device = 1, reader.device
+            request.current_stream = ctypes.cast(reader.stream, ctypes.c_void_p)
+        elif reader.threads is not None and not artifact._is_device:
+            request.num_threads = ctypes.cast(reader.threads, ctypes.c_void_p)
         request.read, request.handle_offset = reader.function, reader.offset
         if reader.tensors is not None:
             request.tensor_reader = ctypes.addressof(reader.tensors)
@@ -345,7 +355,7 @@ class Repeat:
             request.positions = (ctypes.c_uint32 * len(positions))(*positions)
         if watch is not None:
             request.watch = watch.address
-        self._lib, self._watch = _capi.library(), watch
+        self._lib, self._kept = _capi.library(), (watch, reader)
         _capi.check(self._lib.luminal_repeat_create(artifact._handle, arrays.address, ctypes.byref(made)))
         self.address = made.value
 

@@ -65,12 +65,16 @@ class CallRequest(ctypes.Structure):
                 ("tensor_reader", ctypes.c_void_p), ("integers", ctypes.POINTER(ctypes.c_int64)),
                 ("num_integers", ctypes.c_size_t), ("allocate", ctypes.c_void_p), ("release", ctypes.c_void_p),
                 ("allocator", ctypes.c_void_p), ("positions", ctypes.POINTER(ctypes.c_uint32)), ("watch", ctypes.c_void_p),
-                ("layout", ctypes.c_void_p), ("count_write", ctypes.c_void_p), ("is_uncounted", ctypes.c_void_p)]
+                ("layout", ctypes.c_void_p), ("count_write", ctypes.c_void_p), ("is_uncounted", ctypes.c_void_p),
+                ("num_threads", ctypes.c_void_p), ("current_stream", ctypes.c_void_p), ("stream_device", ctypes.c_int32)]
 
 
 # Functions of a request, which take `allocator` first.
 ALLOCATE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+# Others of a request.
+NUM_THREADS = ctypes.CFUNCTYPE(ctypes.c_int32)
+CURRENT_STREAM = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
 
 
 class TensorReader(ctypes.Structure):

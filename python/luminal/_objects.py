@@ -14,7 +14,8 @@ import pathlib
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from . import _capi
 from ._artifact import NativeWatch, Reader
@@ -29,8 +30,11 @@ PLAIN = (torch.Tensor, torch.nn.Parameter)
 _PLAIN_IDS = (ctypes.c_void_p * len(PLAIN))(*map(id, PLAIN))
 
 
+_LIBRARIES = pathlib.Path(torch.__file__).parent / "lib"
+
+
 def library() -> ctypes.CDLL:
-    return ctypes.CDLL(str(pathlib.Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"))
+    return ctypes.CDLL(str(_LIBRARIES / "libtorch_cpu.so"))
 
 
 def _address(function: object) -> int:
@@ -140,6 +144,36 @@ def write_counter() -> tuple[int, int] | None:
             if not probe._version == view._version == before + 2:
                 return None
     return _address(count), counters[1]
+
+
+@functools.cache
+def thread_counter() -> Any:
+    """PyTorch's C++ function for the number of its threads, or one that asks it in Python."""
+    asks = _capi.NUM_THREADS(lambda: torch.get_num_threads())
+    try:
+        function = library()._ZN2at15get_num_threadsEv
+    except (OSError, AttributeError):
+        return asks
+    function.restype, function.argtypes = ctypes.c_int32, []
+    return function if function() == torch.get_num_threads() else asks
+
+
+def stream_reader(current: Callable[[], int], place: torch.device) -> Any:
+    """What tells the stream that ``current`` tells of ``place``: PyTorch's C function for GPUs, or one that asks in Python."""
+    def ask(_: int, found: Any) -> int:
+        found[0] = current() or None
+        return 0
+
+    asks = _capi.CURRENT_STREAM(ask)
+    if place.type != "cuda":
+        return asks
+    try:
+        function = ctypes.CDLL(str(_LIBRARIES / "libtorch_cuda.so")).aoti_torch_get_current_cuda_stream
+    except (OSError, AttributeError):
+        return asks
+    function.restype, function.argtypes = ctypes.c_int32, [ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p)]
+    found = ctypes.c_void_p()
+    return asks if function(place.index, ctypes.byref(found)) or (found.value or 0) != current() else function
 
 
 def watch(positions: Sequence[int], trusts_uncounted: bool) -> NativeWatch | None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import operator
 import os
 from collections.abc import Callable, Collection, Sequence
@@ -14,13 +15,14 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
-from . import _capi, _devices, _errors, _expressions, _layout, _objects, _outputs, _prepared, _program, _stored, _strides, _versions
-from ._artifact import Artifact, Reader, Repeat, Shapes, Tensor
+from . import _capi, _devices, _errors, _expressions, _layout, _objects, _outputs, _prepared, _program, _repeats, _stored, _strides, _versions
+from ._artifact import Artifact, NativeWatch, Reader, Repeat, Shapes, Tensor
 from ._integers import check_integer, integers_of, shapes_of
 from .devices import Device, Executable
 
 DTYPES: dict[str, torch.dtype] = {name: getattr(torch, name) for name in _capi.DTYPES}
 _get_num_threads = torch.get_num_threads
+_starmap, _CHANGED = itertools.starmap, _capi.CHANGED
 _data_ptr = torch.Tensor.data_ptr
 _is_contiguous = torch.Tensor.is_contiguous
 _increment_version = torch.autograd.graph.increment_version
@@ -105,32 +107,11 @@ def _reader(artifact: Executable, place: _devices.Place, is_guarded: bool, only_
     if (found := _objects.reader() if isinstance(artifact, Artifact) and place.device.address is _data_ptr else None) is None:
         return None
     found = found._replace(layout=_layout.find(), counter=_objects.write_counter() if counts else None)
+    if (stream := place.device.stream(place.at)) is None:
+        found = found._replace(threads=_objects.thread_counter())
+    else:
+        found = found._replace(stream=_objects.stream_reader(stream, place.at), device=place.at.index or 0)
     return found if is_guarded else found._replace(tensors=_objects.tensor_reader(place.at.type == "cpu", only_plain))
-
-
-class _Repeats(dict[Any, Repeat]):
-    """Of one size, by what else calls may differ in: the number of threads or the stream, or that and the version of the
-    weights."""
-
-    def __init__(self, make: Callable[[Any], Repeat]) -> None:
-        super().__init__()
-        self._make = make
-
-    def __missing__(self, key: Any) -> Repeat:
-        if len(self) >= 64:
-            self.clear()
-        self[key] = made = self._make(key)
-        return made
-
-
-@dataclasses.dataclass(slots=True)
-class _Size:
-    """What the calls of one size have in common."""
-
-    shapes: Shapes
-    outputs: list[tuple[Callable[..., torch.Tensor], tuple[int, ...], tuple[int, ...], torch.dtype]]
-    """How each is made: the function and its arguments."""
-    repeats: _Repeats
 
 
 def written(artifact: Executable) -> list[int]:
@@ -231,9 +212,9 @@ class GraphRunner:
 
     def _by_objects(self) -> Callable[[list[Any]], Sequence[Any]]:
         """One call of C for all that is not the allocation of the outputs. Python runs as much for many tensors as for few."""
-        pick, watch, stored = self.pick, self.watch, self.stored
+        pick, watch, stored, is_guarded = self.pick, self.watch, self.stored, self.is_guarded
         known, size_of = self._size(self.shapes) if self.shapes is not None else None, self._dynamic_sizes()
-        stream_of = self.place.device.stream(self.place.at)
+        is_seen, is_native = stored.is_seen, watch is None or watch.native is not None
         call, check, at = _capi.library().luminal_repeat_call_stored, _capi.check, _objects.LIST
         # Extents of a call may be those of stored tensors.
         reads_stored = max(self.arguments[:len(self.artifact.inputs)], default=0) >= len(self.arguments) - len(stored.tensors())
@@ -241,19 +222,25 @@ class GraphRunner:
         def run(args: list[Any]) -> Sequence[Any]:
             if type(args) is not list:  # the library reads it as one
                 args = list(args)
-            held, is_changed = stored.current(), False
-            while True:
-                size = known or size_of([*args, *held.tensors] if reads_stored else args)
-                results = [make(shape, strides, dtype) for make, shape, strides, dtype in size.outputs]
-                key: Any = _get_num_threads() if stream_of is None else stream_of()
-                if watch is not None:
-                    key = key, (not is_changed and watch.known) or watch.number(pick([*args, *held.tensors]))
-                repeat = size.repeats[key]  # held while it is called: other threads may drop it
-                if not (status := call(repeat.address, id(args) + at, held.address, id(results) + at)):
-                    return results
-                if status != _capi.CHANGED:
-                    check(status)
-                held, is_changed = stored.renew(), True
+            held, is_changed = stored.last if is_seen else stored.renew(), False
+            try:
+                while True:
+                    size = known or size_of([*args, *held.tensors] if reads_stored else args)  # held: other threads may drop it
+                    results = [*_starmap(size.make, size.outputs)]
+                    repeat = size.repeat
+                    if watch is not None and (is_changed or not is_native or not watch.known):
+                        version = watch.number(pick([*args, *held.tensors]))
+                        if not (version and is_native):
+                            repeat = size.repeats[version]
+                    if not (status := call(repeat.address, id(args) + at, held.address, id(results) + at)):
+                        return results
+                    if status != _CHANGED:
+                        check(status)
+                    held, is_changed = stored.renew(), True
+            except (_errors.ShapeError, _errors.DTypeError, _errors.ArgumentError):  # before anything ran
+                if is_guarded:
+                    raise
+                return self._run_checked(pick([*args, *stored.renew().tensors]), self._integers(args))
 
         return run
 
@@ -266,36 +253,38 @@ class GraphRunner:
         def run(args: list[Any]) -> Sequence[Any]:
             tensors = pick(args)
             size = known or size_of(args)
-            results = [make(shape, strides, dtype) for make, shape, strides, dtype in size.outputs]
+            results = [*_starmap(size.make, size.outputs)]
             call(map(address, tensors), map(address, results), size.shapes, _get_num_threads(),
                  stream_of() if stream_of is not None else None, watch.number(tensors) if watch is not None else 0)
             return results
 
         return run
 
-    def _size(self, shapes: Shapes) -> _Size:
-        outputs = [(_outputs.allocator(result.device), shape, strides, result.dtype)
-                   for result, shape, strides in zip(self.results, shapes.outputs, shapes.strides)]
+    def _size(self, shapes: Shapes) -> _repeats.Size:
+        makes = [_outputs.allocator(result.device) for result in self.results]
+        outputs: list[tuple[Any, ...]] = [
+            (shape, strides, result.dtype) for result, shape, strides in zip(self.results, shapes.outputs, shapes.strides)]
+        make = makes[0] if makes else _repeats.make_by
+        if any(other is not make for other in makes):
+            make, outputs = _repeats.make_by, [(other, *given) for other, given in zip(makes, outputs)]
         artifact, reader, watch = self.artifact, self.reader, self.watch
-        on_stream = self.place.device.stream(self.place.at) is not None
         positions = None if self.pick is tuple else self.arguments
 
-        def repeat(key: Any) -> Repeat:
+        def repeat(version: int, native: NativeWatch | None = None) -> Repeat:
             assert isinstance(artifact, Artifact) and reader is not None
-            number, version = key if watch is not None else (key, 0)
-            return Repeat(artifact, reader, shapes, 1 if on_stream else number, number if on_stream else None, version,
-                          positions, watch.native if watch is not None and version else None)
+            return Repeat(artifact, reader, shapes, version, positions, native)
 
-        return _Size(shapes, outputs, _Repeats(repeat))
+        usual = repeat(0, watch.native if watch is not None else None) if reader is not None else None
+        return _repeats.Size(shapes, make, outputs, usual, _repeats.Repeats(repeat))
 
-    def _dynamic_sizes(self) -> Callable[[Sequence[Any]], _Size]:
+    def _dynamic_sizes(self) -> Callable[[Sequence[Any]], _repeats.Size]:
         """By the arguments of a call. Where extents are guarded, only those that are dynamic are looked at."""
-        artifact, known, inputs = self.artifact, dict[tuple[int, ...], _Size](), self.arguments[:len(self.artifact.inputs)]
+        artifact, known, inputs = self.artifact, dict[tuple[int, ...], _repeats.Size](), self.arguments[:len(self.artifact.inputs)]
         positions = [i for i, t in zip(inputs, artifact.inputs)
                      if -1 in t.shape or not (self.is_guarded or self._checks_objects())]
         ints = self.integers
 
-        def size_of(args: Sequence[Any]) -> _Size:
+        def size_of(args: Sequence[Any]) -> _repeats.Size:
             key = tuple([e for i in positions for e in args[i].shape])
             if ints:
                 key += self._integers(args)
@@ -321,13 +310,7 @@ class GraphRunner:
         """Calls ``run`` where the arguments are what the graph was compiled for: the ``data`` of a weight may have been
         replaced by a tensor of other strides, another dtype or shape. Extents of dynamic dims are checked by the call."""
         if self._checks_objects():
-            def attempt(args: list[Any]) -> Sequence[Any]:
-                try:
-                    return run(args)
-                except (_errors.ShapeError, _errors.DTypeError, _errors.ArgumentError):  # before anything ran
-                    return self._run_checked(self.pick([*args, *self.stored.renew().tensors]), self._integers(args))
-
-            return attempt
+            return run
         specs, pick = self.specs, self.pick
         on_cpu = self.place.at.type == "cpu"
         kind_of = operator.attrgetter("dtype", "is_cpu") if on_cpu else lambda t: (t.dtype,)

@@ -60,20 +60,17 @@ class Stored:
         tables = list({id(holder): holder for holder in self._holders}.values())
         self._tables = tables if has_versions() and all(isinstance(table, dict) for table in tables) else []
         self._places = (ctypes.c_void_p * len(self._tables))(*[id(table) + _VERSION for table in self._tables])
-        self._last = self.renew()
-        self.current: Callable[[], _List] = self._get_last if self._tables or not where else self.renew
-        """What was listed last, which the library sees whether it is right; what is in the dictionaries now, where it cannot."""
+        self.last = self.renew()
+        self.is_seen = bool(self._tables) or not where
+        """Whether the library sees if ``last`` is right; else it is to be listed for each call."""
 
     def tensors(self) -> list[Any]:
         """The tensors that are in the dictionaries now."""
         return [*map(_getitem, self._holders, self._keys)]
 
-    def _get_last(self) -> _List:
-        return self._last
-
     def renew(self) -> _List:
         """What is in the dictionaries now."""
         # Before they are looked into: a change after this is seen by the next call.
         versions = (ctypes.c_uint64 * len(self._tables))(*map(_version, self._tables))
-        self._last = _List(self.tensors(), self._places, versions)
-        return self._last
+        self.last = _List(self.tensors(), self._places, versions)
+        return self.last

@@ -198,6 +198,9 @@ static void callStored(const luminal_artifact *artifact,
   luminal_repeat_free(repeat);
 }
 
+static int threadsAsked = 0;
+static int32_t tellThreads(void) { return ++threadsAsked % 3; }
+
 /* The same on lists, while what is watched is what it was. */
 static void callLists(const luminal_artifact *artifact) {
   float x[8] = {1, 2, 3, 4}, y[8] = {0}, sum[4] = {0}, other[4] = {0};
@@ -274,8 +277,24 @@ static void callLists(const luminal_artifact *artifact) {
   inOrder.count = 1;
   FAILS(luminal_watch_set(watch, &inOrder, 7),
         "luminal_watch_set: ", "missing");
+  luminal_repeat_free(repeat);
+
+  /* Of any number, on so many threads as a function says. */
+  inOrder.count = 2;
+  request.weights_version = 0;
+  request.num_threads = tellThreads;
+  CHECK(!luminal_repeat_create(artifact, &request, &repeat));
+  CHECK(CALL == LUMINAL_CHANGED && threadsAsked == 1);
+  for (uint64_t version = 8; version < 11; ++version) {
+    total.count = (int64_t)version;
+    CHECK(CALL == LUMINAL_CHANGED);
+    CHECK(!luminal_watch_set(watch, &inOrder, version) && !CALL && !CALL);
+  }
+  CHECK(threadsAsked == 10 && other[3] == 4 * 8);
 #undef CALL
   luminal_repeat_free(repeat);
+  request.num_threads = NULL;
+  request.weights_version = 7;
   luminal_watch_free(watch);
   luminal_watch_free(NULL);
   callStored(artifact, &request);

@@ -46,7 +46,18 @@ def read(handle, data):
 x, w, b, count, y, counted = memory(5, 6, 7, 8), memory(0, 0, 0, 0), memory(1, 1, 1, 1), memory(1, 1, 1, 1), memory(0), memory(0)
 artifact, stream = Artifact.from_file(sys.argv[3]), ctypes.c_void_p()
 assert driver.cuStreamCreate(ctypes.byref(stream), 0) == 0
-repeat = Repeat(artifact, Reader(ctypes.cast(read, ctypes.c_void_p).value, 0, None), artifact.shapes((1, 4, 1, 4)), 1, stream.value, 0)
+asked = []
+
+
+@_capi.CURRENT_STREAM
+def current(device, found):
+    asked.append(device)
+    found[0] = stream
+    return int(len(asked) == 4)
+
+
+reader = Reader(ctypes.cast(read, ctypes.c_void_p).value, 0, None, stream=current, device=5)
+repeat = Repeat(artifact, reader, artifact.shapes((1, 4, 1, 4)))
 # An object is where the address of its memory lies.
 objects = (ctypes.c_void_p * 7)(*(ctypes.addressof(o) if o else 0 for o in (x, w, b, None, count, y, counted)))
 
@@ -67,5 +78,11 @@ except _errors.CallError as error:
 write(w, 0, 0, 0, 0)
 call()
 artifact.synchronize()
+assert asked == [5] * 3, asked
+try:
+    call()
+    raise SystemExit("no error")
+except _errors.CallError as error:
+    assert "no current stream" in str(error), error
 del repeat, artifact
 print("bound again")
