@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <pthread.h>
 #include <vector>
 
@@ -71,7 +72,8 @@ private:
 
   std::mutex owner;
   std::vector<pthread_t> workers;
-  int64_t process = 0;
+  /// Of the process that started them.
+  std::optional<uint64_t> generation;
 };
 
 } // namespace luminal::runtime

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <sched.h>
 #include <thread>
-#include <unistd.h>
 
 using namespace luminal::runtime;
 
@@ -43,6 +42,18 @@ bool spinFor(Fn done) {
   } while (std::chrono::steady_clock::now() < end);
   return false;
 }
+
+std::atomic<uint64_t> forks{0};
+
+/// Another number in each process that was forked; none where the system cannot
+/// tell of forks. Asking the system for the process takes longer than a job of
+/// a microsecond may.
+std::optional<uint64_t> getGeneration() {
+  static const bool isTold =
+      ::pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1); }) == 0;
+  return isTold ? std::optional(forks.load(std::memory_order_relaxed))
+                : std::nullopt;
+}
 } // namespace
 
 unsigned luminal::runtime::availableThreads() {
@@ -58,7 +69,7 @@ ThreadPool &ThreadPool::get() {
 }
 
 ThreadPool::~ThreadPool() {
-  if (process != 0 && process != ::getpid()) {
+  if (generation && generation != getGeneration()) {
     // A forked process has the handles but not the threads.
     return;
   }
@@ -72,9 +83,10 @@ ThreadPool::~ThreadPool() {
 bool ThreadPool::tryAcquire(unsigned threads) {
   if (!owner.try_lock())
     return false;
-  if (process == 0)
-    process = ::getpid();
-  if (process != ::getpid()) {
+  const std::optional<uint64_t> now = getGeneration();
+  if (!generation)
+    generation = now;
+  if (!now || generation != now) {
     owner.unlock();
     return false;
   }
