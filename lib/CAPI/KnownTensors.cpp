@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "KnownTensors.h"
+#include <algorithm>
 #include <cstring>
 
 using namespace luminal::capi;
@@ -59,9 +60,17 @@ bool TensorComparison::canBeKnown(void *handle, int64_t rank) const {
            reinterpret_cast<char *>(strides) == described + layout->strides));
 }
 
+bool TensorComparison::isOfClass(const void *object) const {
+  if (!reader || reader->num_classes == 0)
+    return true;
+  const void *const *end = reader->classes + reader->num_classes;
+  return std::find(reader->classes, end,
+                   load<const void *>(object, reader->class_offset)) != end;
+}
+
 void TensorComparison::note(void *object, KnownTensor &known) const {
   known.offset = KnownTensor::kUnknown;
-  if (!layout || !object)
+  if (!layout || !object || !isOfClass(object))
     return;
   void *handle = static_cast<char *>(object) + handleOffset;
   const auto *described = load<const void *>(handle, 0);

@@ -62,10 +62,12 @@ public:
 
   /// Whether the library would say what it said when `known` was noted.
   bool isSame(const void *object, const KnownTensor &known) const;
-  /// Notes what the library was asked just now.
+  /// Notes what the library is asked next.
   void note(void *object, KnownTensor &known) const;
 
 private:
+  /// Whether something may be read of the object.
+  bool isOfClass(const void *object) const;
   bool canBeKnown(void *handle, int64_t rank) const;
 
   const luminal_tensor_layout *layout;

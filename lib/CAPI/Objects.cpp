@@ -329,14 +329,17 @@ luminal_status RepeatedCall::find(capi::PooledContext &context, bool isKnown,
       continue;
     void *&found = context.found[i];
     void *const before = found;
+    // First: where another thread replaces the tensor while it is asked, the
+    // next call sees that it is not what was noted.
+    if (request.layout)
+      comparison.note(tensors[i], context.known[i]);
     if (ask(i, found))
       return LUMINAL_ERROR;
     moved |= found != before;
-    if (request.layout)
-      comparison.note(tensors[i], context.known[i]);
   }
   if (request.watch) {
-    const uint64_t number = request.watch->getNumber(tensors, numTensors);
+    const uint64_t number =
+        request.watch->getNumber(tensors, numTensors, context.found.data());
     const uint64_t asked = repeat.request.weights_version;
     if (number == 0 || (asked != 0 && number != asked))
       return LUMINAL_CHANGED;

@@ -13,7 +13,7 @@ luminal_watch::luminal_watch(const luminal_watch_options &given)
   options.positions = positions.data();
 }
 
-bool luminal_watch::read(void *object, Value &value) const {
+bool luminal_watch::read(void *object, Value &value, void *const *place) const {
   // The artifact's own: nothing else writes to it.
   if (!object)
     return true;
@@ -22,17 +22,23 @@ bool luminal_watch::read(void *object, Value &value) const {
   if (isUncounted && !options.trusts_uncounted)
     return false;
   value.version = isUncounted ? -1 : options.version(handle);
+  if (place) {
+    value.data = *place;
+    return true;
+  }
   return options.read(handle, &value.data) == 0;
 }
 
 uint64_t luminal_watch::getNumber(luminal::capi::ObjectList tensors,
-                                  size_t count) const {
+                                  size_t count, void *const *places) const {
   std::lock_guard<std::mutex> lock(mutex);
   if (number == 0)
     return 0;
   for (size_t i = 0; i < positions.size(); ++i) {
     Value value;
-    if (positions[i] >= count || !read(tensors[positions[i]], value) ||
+    const uint32_t position = positions[i];
+    if (position >= count ||
+        !read(tensors[position], value, places ? places + position : nullptr) ||
         value != values[i])
       return 0;
   }

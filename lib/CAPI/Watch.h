@@ -12,8 +12,11 @@ struct luminal_watch {
   explicit luminal_watch(const luminal_watch_options &given);
   luminal_watch(const luminal_watch &) = delete;
 
-  /// As luminal_watch_number; the list has so many tensors.
-  uint64_t getNumber(luminal::capi::ObjectList tensors, size_t count) const;
+  /// As luminal_watch_number; the list has so many tensors. `places`: where a
+  /// call found each of them, which is not asked again: another thread may have
+  /// replaced a tensor since, and told of it. Null: they are asked.
+  uint64_t getNumber(luminal::capi::ObjectList tensors, size_t count,
+                     void *const *places = nullptr) const;
   /// As luminal_watch_set; false where one cannot be read.
   bool set(luminal::capi::ObjectList tensors, size_t count, uint64_t given);
 
@@ -23,8 +26,9 @@ private:
     int64_t version = 0;
     bool operator==(const Value &) const = default;
   };
-  /// False where nothing is known of the object.
-  bool read(void *object, Value &value) const;
+  /// False where nothing is known of the object. `place`: where it lies; null:
+  /// it is asked.
+  bool read(void *object, Value &value, void *const *place = nullptr) const;
 
   luminal_watch_options options;
   std::vector<uint32_t> positions;

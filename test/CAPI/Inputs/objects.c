@@ -198,6 +198,26 @@ static void callStored(const luminal_artifact *artifact,
   luminal_repeat_free(repeat);
 }
 
+/* What another thread does between the reading of an address and what follows
+ * it: the object lies elsewhere, and the watch has been told. */
+static struct {
+  Object *object;
+  float *handle;
+  luminal_watch *watch;
+  const luminal_objects *tensors;
+  uint64_t number;
+} replacement;
+static int32_t readAndReplace(void *handle, void **data) {
+  int32_t status = readHandle(handle, data);
+  if (!replacement.object || handle != &replacement.object->handle)
+    return status;
+  replacement.object->handle = replacement.handle;
+  replacement.object = NULL;
+  CHECK(!luminal_watch_set(replacement.watch, replacement.tensors,
+                           replacement.number));
+  return status;
+}
+
 static int threadsAsked = 0;
 static int32_t tellThreads(void) { return ++threadsAsked % 3; }
 
@@ -291,9 +311,23 @@ static void callLists(const luminal_artifact *artifact) {
     CHECK(!luminal_watch_set(watch, &inOrder, version) && !CALL && !CALL);
   }
   CHECK(threadsAsked == 10 && other[3] == 4 * 8);
+  luminal_repeat_free(repeat);
+
+  /* What was found before is not what the watch knows now. */
+  request.num_threads = NULL;
+  request.read = readAndReplace;
+  CHECK(!luminal_repeat_create(artifact, &request, &repeat) && !CALL);
+  replacement.object = &total;
+  replacement.handle = sum;
+  replacement.watch = watch;
+  replacement.tensors = &inOrder;
+  replacement.number = 11;
+  const float before = sum[3];
+  CHECK(CALL == LUMINAL_CHANGED && other[3] == 4 * 9 && sum[3] == before);
+  CHECK(!CALL && other[3] == 4 * 9 && sum[3] == before + 4);
 #undef CALL
   luminal_repeat_free(repeat);
-  request.num_threads = NULL;
+  request.read = readHandle;
   request.weights_version = 7;
   luminal_watch_free(watch);
   luminal_watch_free(NULL);
@@ -452,11 +486,18 @@ typedef struct Known {
 } Known;
 
 static int asked;
+/* What another thread does as soon as an address is read. */
+static Described *replaced;
+static Storage *replacing;
 static Described *getDescribed(void *handle) { return *(Described **)handle; }
 static int32_t askData(void *handle, void **data) {
   Described *described = getDescribed(handle);
   *data = (float *)described->storage->memory + described->offset;
   ++asked;
+  if (described == replaced) {
+    described->storage = replacing;
+    replaced = NULL;
+  }
   return 0;
 }
 static int32_t askRank(void *handle, int64_t *rank) {
@@ -558,6 +599,20 @@ static void callKnown(const luminal_artifact *artifact, bool checks) {
   Storage moved = sums;
   dsum.storage = &moved;
   ASKS(0);
+  /* It is replaced while it is asked: the next call goes by what it is then. */
+  float late[8] = {0};
+  Storage latest = {late, late};
+  const float before = sum[3];
+  replaced = &dsum;
+  replacing = &latest;
+  dsum.type = 6;
+  ASKS(1);
+  CHECK(sum[3] == before + 5 && late[3] == 0);
+  ASKS(1);
+  CHECK(sum[3] == before + 5 && late[3] == 5);
+  ASKS(0);
+  dsum.storage = &moved;
+  ASKS(1);
   if (checks) {
 #define REFUSED(what)                                                          \
   FAILS(luminal_repeat_call(repeat, objects), what, "");                       \
