@@ -40,3 +40,76 @@ def test_a_block_of_experts_is_one_program(tokens):
     with torch.no_grad():
         helpers.same(luminal.compile(block, (x,))(x), block(x))
         helpers.same(torch.compile(block, backend=backend, fullgraph=True)(x), block(x))
+
+
+def module_of(name):
+    """A small block of experts of a model of transformers: its class and its configuration."""
+    import importlib
+    folder, config, block, sizes = {
+        "mixtral": ("mixtral", "MixtralConfig", "MixtralSparseMoeBlock",
+                    {"intermediate_size": 24, "num_local_experts": 6, "num_experts_per_tok": 2}),
+        "deepseek_v3": ("deepseek_v3", "DeepseekV3Config", "DeepseekV3MoE",
+                        {"moe_intermediate_size": 24, "n_routed_experts": 8, "num_experts_per_tok": 2, "n_group": 4,
+                         "topk_group": 2, "n_shared_experts": 1}),
+        "gpt_oss": ("gpt_oss", "GptOssConfig", "GptOssMLP",
+                    {"intermediate_size": 24, "num_local_experts": 6, "num_experts_per_tok": 2}),
+        "llama4": ("llama4", "Llama4TextConfig", "Llama4TextMoe",
+                   {"intermediate_size": 24, "intermediate_size_mlp": 24, "num_local_experts": 6, "num_experts_per_tok": 1}),
+    }[name]
+    module = f"transformers.models.{folder}"
+    config = getattr(pytest.importorskip(f"{module}.configuration_{folder}"), config)(hidden_size=32, **sizes)
+    return getattr(importlib.import_module(f"{module}.modeling_{folder}"), block), config
+
+
+@pytest.mark.parametrize("implementation", ["batched_mm", "grouped_mm"])
+@pytest.mark.parametrize("name", ["mixtral", "deepseek_v3", "gpt_oss", "llama4"])
+def test_experts_of_models(name, implementation):
+    """As transformers writes them for batches and for groups; biases, clamps, shared experts and groups of experts among them."""
+    block, config = module_of(name)
+    config._experts_implementation = implementation
+    torch.manual_seed(0)
+    block = block(config).eval()
+    for tensor in [*block.parameters(), *(b for b in block.buffers() if b.is_floating_point())]:
+        torch.nn.init.normal_(tensor, std=0.3)
+    x = torch.randn(1, 10, 32)
+    with torch.no_grad():
+        helpers.same(luminal.compile(block, (x,))(x), block(x))
+
+
+def by_groups(x, experts, weights, up, down):
+    """Each row's experts, weighted: as models write it, by rows in the order of their experts."""
+    each = experts.shape[1]
+    order = experts.flatten().argsort(stable=True)
+    ends = torch.histc(experts.flatten()[order].float(), up.shape[0], 0, up.shape[0] - 1).cumsum(0).int()
+    rows = torch._grouped_mm(torch._grouped_mm(x[order // each], up, offs=ends).relu(), down, offs=ends)
+    rows = rows * weights.flatten()[order][:, None]
+    back = torch.empty_like(order)
+    back[order] = torch.arange(len(order))
+    return rows[back].view(len(x), each, -1).sum(1)
+
+
+def test_random_routings():
+    """200 of them by one program: experts without rows, one that has all, and every row of its own."""
+    torch.manual_seed(1)
+    count, tokens, each = 7, 12, 3
+    up, down = (torch.randint(-1, 2, (count, *shape)).bfloat16() for shape in ((16, 8), (8, 16)))
+    function = torch.compile(by_groups, backend=backend, fullgraph=True)
+    for number in range(200):
+        x = torch.randint(-1, 2, (tokens, 16)).bfloat16()
+        weights = 2.0 ** torch.randint(-2, 2, (tokens, each))
+        used = 1 + number % count
+        experts = torch.randperm(count)[torch.randint(0, used, (tokens, each))]
+        # Small integers, also in bf16, times powers of two: every sum is exact.
+        expected = torch.stack([sum(weights[t, i] * (x[t].float() @ up[e].float()).relu() @ down[e].float()
+                                    for i, e in enumerate(experts[t])) for t in range(tokens)])
+        torch.testing.assert_close(function(x, experts, weights, up, down), expected, rtol=0, atol=0)
+
+
+def test_scaled_grouped_products_are_refused_by_name():
+    class Scaled(torch.nn.Module):
+        def forward(self, x, w, rows, columns, ends):
+            return torch._scaled_grouped_mm(x, w.mT, rows, columns, offs=ends, out_dtype=torch.bfloat16)
+
+    x, w = torch.randn(16, 32).to(torch.float8_e4m3fn), torch.randn(2, 16, 32).to(torch.float8_e4m3fn)
+    with pytest.raises(luminal.UnsupportedOpError, match="aten._scaled_grouped_mm"):
+        luminal.compile(Scaled(), (x, w, torch.ones(16), torch.ones(2, 16), torch.tensor([4, 16], dtype=torch.int32)))
