@@ -119,3 +119,38 @@ func.func @largest_narrow(%x: tensor<9xf16>, %i: tensor<300xi64>, %u: tensor<300
   %0 = llir.scatter max %x, %i, %u {checked} : tensor<9xf16>, tensor<300xi64>, tensor<300xf16>
   return %0 : tensor<9xf16>
 }
+
+// All of an order of one row has each place once: the scatter is a gather by its inverse, which is counted in any order.
+// CHECK-LABEL: @permutation
+// CHECK: %[[P:.*]] = llir.view %{{.*}} <(d0) -> (0, d0)> : tensor<1x9xi64> -> tensor<9xi64>
+// CHECK: %[[I:.*]] = llir.scatter add %{{.*}}, %[[P]], %{{.*}} : tensor<9xi32>
+// CHECK: %[[R:.*]] = llir.gather %arg1, %[[I]] : tensor<9x4xf32>, tensor<9xi32>
+// CHECK: %[[J:.*]] = llir.scatter add %{{.*}}, %[[P]], %{{.*}} : tensor<9xi64>
+// CHECK: return %[[R]], %[[J]]
+// REMARK: Function=permutation | by="the inverse of a permutation"
+func.func @permutation(%keys: tensor<1x9xf32>, %u: tensor<9x4xf32>, %x: tensor<9x4xf32>, %n: tensor<9xi64>) -> (tensor<9x4xf32>, tensor<9xi64>) {
+  %order = llir.argsort %keys : tensor<1x9xf32> -> tensor<1x9xi64>
+  %places = llir.view %order <(d0) -> (0, d0)> : tensor<1x9xi64> -> tensor<9xi64>
+  %0 = llir.scatter set %x, %places, %u : tensor<9x4xf32>, tensor<9xi64>, tensor<9x4xf32>
+  %iota = llir.iota <(d0) -> (d0)> : tensor<9xi64>
+  %1 = llir.scatter set %n, %places, %iota : tensor<9xi64>, tensor<9xi64>, tensor<9xi64>
+  return %0, %1 : tensor<9x4xf32>, tensor<9xi64>
+}
+
+// Near misses: the first few of an order, an order of several rows, and one whose first places are read again.
+// CHECK-LABEL: @no_permutation
+// CHECK-COUNT-3: llir.scatter max
+// CHECK-NOT: llir.scatter add
+func.func @no_permutation(%keys: tensor<1x9xf32>, %rows: tensor<3x3xf32>, %u: tensor<9x4xf32>, %v: tensor<5x4xf32>, %x: tensor<9x4xf32>)
+    -> (tensor<9x4xf32>, tensor<9x4xf32>, tensor<9x4xf32>) {
+  %first = llir.argsort %keys : tensor<1x9xf32> -> tensor<1x5xi64>
+  %few = llir.view %first <(d0) -> (0, d0)> : tensor<1x5xi64> -> tensor<5xi64>
+  %0 = llir.scatter set %x, %few, %v : tensor<9x4xf32>, tensor<5xi64>, tensor<5x4xf32>
+  %each = llir.argsort %rows : tensor<3x3xf32> -> tensor<3x3xi64>
+  %flat = llir.view %each <(d0) -> (d0 floordiv 3, d0 mod 3)> : tensor<3x3xi64> -> tensor<9xi64>
+  %1 = llir.scatter set %x, %flat, %u : tensor<9x4xf32>, tensor<9xi64>, tensor<9x4xf32>
+  %order = llir.argsort %keys : tensor<1x9xf32> -> tensor<1x9xi64>
+  %same = llir.view %order <(d0) -> (0, d0 mod 3)> : tensor<1x9xi64> -> tensor<9xi64>
+  %2 = llir.scatter set %x, %same, %u : tensor<9x4xf32>, tensor<9xi64>, tensor<9x4xf32>
+  return %0, %1, %2 : tensor<9x4xf32>, tensor<9x4xf32>, tensor<9x4xf32>
+}

@@ -136,3 +136,51 @@ func.func @throughKernels(%x: tensor<8xf32>, %given: tensor<4xi64>) -> (tensor<4
   }
   return %a, %b : tensor<4xf32>, tensor<4xf32>
 }
+
+// A comparison that is the same for every element is not computed: places in an order are no less than 0, nor are their quotients,
+// and of rows that are set with places none is. In kernels nothing is folded, for their schedules number the ops.
+// CHECK-LABEL: @folded
+// CHECK-NOT: select
+// CHECK: %[[O:.*]] = llir.argsort
+// CHECK: %[[V:.*]] = llir.view %[[O]]
+// CHECK: %[[Q:.*]] = llir.elementwise floor_div(%[[V]], %{{.*}})
+// CHECK-NOT: add
+// CHECK: llir.gather %{{.*}}, %[[Q]] : tensor<2xf32>
+// CHECK: %[[S:.*]] = llir.scatter set %{{.*}}, %[[V]], %{{.*}} : tensor<8xi64>
+// CHECK: llir.gather %{{.*}}, %[[S]] : tensor<8xf32>
+func.func @folded(%keys: tensor<1x8xf32>, %few: tensor<2xf32>, %x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %order = llir.argsort %keys : tensor<1x8xf32> -> tensor<1x8xi64>
+  %places = llir.view %order <(d0) -> (0, d0)> : tensor<1x8xi64> -> tensor<8xi64>
+  %zero = llir.constant dense<0> : tensor<8xi64>
+  %two = llir.constant dense<2> : tensor<8xi64>
+  %four = llir.constant dense<4> : tensor<8xi64>
+  %0 = llir.elementwise floor_div(%places, %four) : (tensor<8xi64>, tensor<8xi64>) -> tensor<8xi64>
+  %1 = llir.elementwise less_than(%0, %zero) : (tensor<8xi64>, tensor<8xi64>) -> tensor<8xi1>
+  %2 = llir.elementwise add(%0, %two) : (tensor<8xi64>, tensor<8xi64>) -> tensor<8xi64>
+  %3 = llir.elementwise select(%1, %2, %0) : (tensor<8xi1>, tensor<8xi64>, tensor<8xi64>) -> tensor<8xi64>
+  %4 = llir.gather %few, %3 {checked} : tensor<2xf32>, tensor<8xi64> -> tensor<8xf32>
+  %iota = llir.iota <(d0) -> (d0)> : tensor<8xi64>
+  %5 = llir.scatter set %zero, %places, %iota {checked} : tensor<8xi64>, tensor<8xi64>, tensor<8xi64>
+  %6 = llir.elementwise less_than(%5, %zero) : (tensor<8xi64>, tensor<8xi64>) -> tensor<8xi1>
+  %7 = llir.elementwise add(%5, %four) : (tensor<8xi64>, tensor<8xi64>) -> tensor<8xi64>
+  %8 = llir.elementwise select(%6, %7, %5) : (tensor<8xi1>, tensor<8xi64>, tensor<8xi64>) -> tensor<8xi64>
+  %9 = llir.gather %x, %8 {checked} : tensor<8xf32>, tensor<8xi64> -> tensor<8xf32>
+  return %4, %9 : tensor<8xf32>, tensor<8xf32>
+}
+
+// Sums of updates have no bounds; a value that was read may be below 0.
+// CHECK-LABEL: @notFolded
+// CHECK: llir.elementwise select
+// CHECK: llir.gather {{.*}} {checked}
+// CHECK: llir.elementwise select
+func.func @notFolded(%places: tensor<8xi64>, %i: tensor<8xi64>, %x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xi64>) {
+  %zero = llir.constant dense<0> : tensor<8xi64>
+  %iota = llir.iota <(d0) -> (d0)> : tensor<8xi64>
+  %5 = llir.scatter add %zero, %places, %iota {checked} : tensor<8xi64>, tensor<8xi64>, tensor<8xi64>
+  %6 = llir.elementwise less_than(%5, %zero) : (tensor<8xi64>, tensor<8xi64>) -> tensor<8xi1>
+  %8 = llir.elementwise select(%6, %iota, %5) : (tensor<8xi1>, tensor<8xi64>, tensor<8xi64>) -> tensor<8xi64>
+  %9 = llir.gather %x, %8 {checked} : tensor<8xf32>, tensor<8xi64> -> tensor<8xf32>
+  %10 = llir.elementwise less_than(%i, %zero) : (tensor<8xi64>, tensor<8xi64>) -> tensor<8xi1>
+  %11 = llir.elementwise select(%10, %iota, %i) : (tensor<8xi1>, tensor<8xi64>, tensor<8xi64>) -> tensor<8xi64>
+  return %9, %11 : tensor<8xf32>, tensor<8xi64>
+}

@@ -130,3 +130,32 @@ bool llir::isOrderFree(ScatterOp op, const Assumptions &symbols) {
   return areDistinct(op.getIndices(), symbols) ||
          followFromIndices(op.getUpdates(), op.getIndices());
 }
+
+bool llir::isPermutation(Value indices, const Expr &rows,
+                         const Assumptions &symbols) {
+  SmallVector<Expr> extents = hlir::getExtents(indices);
+  auto equals = [&](const Expr &a, const Expr &b) {
+    return symbols.simplify(a - b).isConstant(0);
+  };
+  if (extents.size() != 1 || !equals(extents[0], rows))
+    return false;
+  // Views that keep all elements in their order.
+  Assumptions sizes = withExtents(symbols, extents);
+  Expr place = Expr::dim(0);
+  while (auto view = indices.getDefiningOp<ViewOp>()) {
+    SmallVector<Expr> range = hlir::getExtents(view.getOperand());
+    SmallVector<Expr> domain = hlir::getExtents(indices);
+    std::vector<Expr> at = delinearize(place, {domain.begin(), domain.end()});
+    Expr moved = linearize(view.getMap().getResults().vec(),
+                           {range.begin(), range.end()})
+                     .substituteDims(at);
+    if (!equals(sizes.simplify(moved), place) ||
+        !equals(product({range.begin(), range.end()}), rows))
+      return false;
+    indices = view.getOperand();
+  }
+  auto order = indices.getDefiningOp<ArgsortOp>();
+  return order && !order.getBegin() &&
+         hlir::getExtents(indices) == hlir::getExtents(order.getOperand()) &&
+         equals(hlir::getExtents(indices).back(), rows);
+}

@@ -148,6 +148,39 @@ static Value takeLast(ScatterOp op, const Assumptions &symbols) {
                           /*checked=*/true);
 }
 
+/// The scatter of rows to each place once: a gather by the inverse of the
+/// permutation, which integers added to zeros are, in any order.
+static Value takeByInverse(ScatterOp op, const Assumptions &symbols) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Expr rows = hlir::getExtents(op.getDest())[0];
+  Value indices = op.getIndices(), updates = op.getUpdates();
+  auto positions = updates.getDefiningOp<IotaOp>();
+  auto isCounted = [](Type type) {
+    return type.isSignlessInteger(32) || type.isInteger(64);
+  };
+  const bool isInverse = positions &&
+                         isCounted(getElementTypeOrSelf(updates)) &&
+                         hlir::getExtents(updates).size() == 1 &&
+                         positions.getMap().getResults()[0] == Expr::dim(0);
+  bool isNarrow =
+      symbols.provablyLessEqual(rows, std::numeric_limits<int32_t>::max());
+  Type type = isInverse  ? getElementTypeOrSelf(updates)
+              : isNarrow ? Type(b.getI32Type())
+                         : Type(b.getI64Type());
+  Value position =
+      isInverse ? updates
+                : IotaOp::create(b, hlir::getTensorType(rows, type),
+                                 MapAttr::get(op.getContext(), 1, Expr::dim(0)))
+                      .getResult();
+  Value inverse = ScatterOp::create(
+      b, hlir::getTensorType(rows, type), hlir::Combine::Add,
+      spread(b, type, 0, {rows}), indices, position, op.getChecked());
+  if (isInverse)
+    return inverse;
+  return GatherOp::create(b, op.getDest().getType(), updates, inverse,
+                          /*checked=*/false);
+}
+
 void ExpandUpdates::runOnOperation() {
   if (!blockThreads || getOperation().isDeclaration())
     return;
@@ -175,6 +208,15 @@ void ExpandUpdates::runOnOperation() {
       }
       Value result = reduceSegments(op, symbols);
       reporter.passed(op.getLoc(), "updates", {{"by", "sorted indices"}});
+      op.getResult().replaceAllUsesWith(result);
+      op.erase();
+      continue;
+    }
+    if (isPermutation(op.getIndices(), hlir::getExtents(op.getDest())[0],
+                      symbols)) {
+      Value result = takeByInverse(op, symbols);
+      reporter.passed(op.getLoc(), "updates",
+                      {{"by", "the inverse of a permutation"}});
       op.getResult().replaceAllUsesWith(result);
       op.erase();
       continue;

@@ -39,6 +39,8 @@ public:
 
   const Interval &get(Value value);
   bool isInside(Value indices, const Expr &extent);
+  /// What a comparison of integers is, where it is the same for every element.
+  std::optional<bool> decide(Value condition);
 
 private:
   Interval compute(Operation *op);
@@ -117,21 +119,37 @@ Interval ValueRanges::computeConstant(llir::ConstantOp op) {
                op.getResult());
 }
 
+/// The comparison of integers that `condition` is.
+static ElementwiseOp getComparison(Value condition) {
+  auto compare = condition.getDefiningOp<ElementwiseOp>();
+  if (compare && compare.getFn() == Fn::LessThan &&
+      isa<IntegerType>(cast<RankedTensorType>(compare.getInputs()[0].getType())
+                           .getElementType()))
+    return compare;
+  return {};
+}
+
+std::optional<bool> ValueRanges::decide(Value condition) {
+  ElementwiseOp compare = getComparison(condition);
+  if (!compare)
+    return std::nullopt;
+  Interval rx = get(compare.getInputs()[0]), ry = get(compare.getInputs()[1]);
+  if (rx.lo && ry.hi && symbols.provablyLessEqual(*ry.hi, *rx.lo))
+    return false;
+  if (rx.hi && ry.lo && symbols.provablyLess(*rx.hi, *ry.lo))
+    return true;
+  return std::nullopt;
+}
+
 /// `condition ? a : b`, where the condition may bound the branches.
 Interval ValueRanges::computeSelect(ElementwiseOp op) {
   Value onTrue = op.getInputs()[1], onFalse = op.getInputs()[2];
   Interval a = get(onTrue), b = get(onFalse);
-  auto compare = op.getInputs()[0].getDefiningOp<ElementwiseOp>();
-  if (compare && compare.getFn() == Fn::LessThan &&
-      isa<IntegerType>(cast<RankedTensorType>(compare.getInputs()[0].getType())
-                           .getElementType())) {
+  if (ElementwiseOp compare = getComparison(op.getInputs()[0])) {
+    if (std::optional<bool> known = decide(op.getInputs()[0]))
+      return *known ? a : b;
     Value x = compare.getInputs()[0], y = compare.getInputs()[1];
     Interval rx = get(x), ry = get(y);
-    // Is the condition the same for every element?
-    if (rx.lo && ry.hi && symbols.provablyLessEqual(*ry.hi, *rx.lo))
-      return b;
-    if (rx.hi && ry.lo && symbols.provablyLess(*rx.hi, *ry.lo))
-      return a;
     // x < y on the true side, y <= x on the false side.
     auto raise = [&](Interval &range, const std::optional<Expr> &lo) {
       if (lo)
@@ -202,6 +220,10 @@ Interval ValueRanges::computeElementwise(ElementwiseOp op) {
   case Fn::FloorDiv:
     if (exact && !b.exact->hasDims() && symbols.provablyLess(0, *b.exact))
       return ofExact(Expr::floorDiv(*a.exact, *b.exact), op.getResult());
+    if (a.lo && a.hi && b.exact && !b.exact->hasDims() &&
+        symbols.provablyNonNegative(*a.lo) && symbols.provablyLess(0, *b.exact))
+      range = {std::nullopt, symbols.simplify(Expr::floorDiv(*a.lo, *b.exact)),
+               symbols.simplify(Expr::floorDiv(*a.hi, *b.exact))};
     return range;
   default:
     return range;
@@ -230,6 +252,13 @@ Interval ValueRanges::compute(Operation *op) {
         Interval range = get(gather.getData());
         range.exact = std::nullopt;
         return range;
+      })
+      .Case([&](ScatterOp scatter) {
+        // Each element is the destination's or one of the updates.
+        if (scatter.getCombine() == hlir::Combine::Add)
+          return Interval();
+        Interval a = get(scatter.getDest()), b = get(scatter.getUpdates());
+        return Interval{std::nullopt, smaller(a.lo, b.lo), larger(a.hi, b.hi)};
       })
       .Case([&](ArgsortOp order) {
         Expr length = hlir::getExtents(order.getOperand()).back();
@@ -321,6 +350,24 @@ bool ValueRanges::isInside(Value indices, const Expr &extent) {
          symbols.provablyLess(*range.hi, extent);
 }
 
+/// Selects whose comparison is the same for every element: front ends wrap each
+/// index that they do not know, and most are of sorts or positions.
+static void foldSelects(func::FuncOp function, ValueRanges &ranges) {
+  // The ops of a kernel may have a schedule, which numbers them.
+  Block &body = function.getBody().front();
+  for (ElementwiseOp op : body.getOps<ElementwiseOp>()) {
+    if (op.getFn() != Fn::Select || !mayBeIndex(op.getResult()))
+      continue;
+    if (std::optional<bool> known = ranges.decide(op.getInputs()[0]))
+      op.getResult().replaceAllUsesWith(op.getInputs()[*known ? 1 : 2]);
+  }
+  // What only they read: readers come after what they read.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (isa<ElementwiseOp, ViewOp, llir::ConstantOp, IotaOp>(op) &&
+        op.use_empty())
+      op.erase();
+}
+
 namespace {
 class ProveIndices : public llir::impl::ProveIndicesPassBase<ProveIndices> {
 public:
@@ -330,6 +377,7 @@ public:
     Assumptions symbols =
         hlir::getAssumptions(getOperation().getBody().front().getTerminator());
     ValueRanges ranges(symbols);
+    foldSelects(getOperation(), ranges);
     Reporter reporter(&getContext(), DEBUG_TYPE, getOperation().getSymName());
     // Drops the check where it is proved, adds it where it is not, and emits a
     // remark.

@@ -17,6 +17,11 @@ namespace luminal::llir {
 /// `symbols` are the ranges of the symbols.
 bool isOrderFree(ScatterOp op, const Assumptions &symbols);
 
+/// Whether `indices`, of one dim, hold each of 0 to `rows` - 1 once: all of the
+/// order of one row.
+bool isPermutation(mlir::Value indices, const Expr &rows,
+                   const Assumptions &symbols);
+
 } // namespace luminal::llir
 
 #endif // LUMINAL_DIALECT_LLIR_ANALYSIS_UPDATEORDER_H
