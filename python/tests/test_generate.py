@@ -15,10 +15,14 @@ MODELS = {
 }
 
 
+GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=GPU)])
 @pytest.mark.parametrize("name, cache", [("llama", None), ("llama", "static"), ("qwen3", None), ("gpt2", None)])
-def test_thirty_greedy_tokens(name, cache, compiles):
-    model = MODELS[name]().eval()
-    ids = torch.randint(1, 256, (1, 7))
+def test_thirty_greedy_tokens(name, cache, device, compiles):
+    model = MODELS[name]().eval().to(device)
+    ids = torch.randint(1, 256, (1, 7), device=device)
     kwargs = {"max_new_tokens": 30, "do_sample": False, "pad_token_id": 0, "eos_token_id": None}
     with torch.no_grad():
         expected = model.generate(ids, **kwargs)
