@@ -53,6 +53,8 @@ bool luminal::capi::takeOption(llvm::StringRef text, CompileOptions &options) {
     options.variants.push_back(value.str());
   else if (name == "--find-variants")
     options.findVariants = value.str();
+  else if (name == "--sample-input")
+    options.sampleInputs.push_back(value.str());
   else if (name == "--fuse")
     options.fuse = value.str();
   else if (name == "--roll")

@@ -80,8 +80,8 @@ def compile_archive(archive: bytes, options: Options, texts: list[str], device: 
     alone. ``modules``: what a report calls the nodes; an artifact of the cache has no names of one model. ``told``: gets the
     report of the artifact where another compile may not find the same program, and where there is one all the same.
     """
-    # A report tells of a compile, and rules and kernels are in files that may change.
-    usable = options.cache and not options.report and not options.rules and not options.kernels
+    # A report tells of a compile; rules, kernels and samples are in files that may change.
+    usable = options.cache and not (options.report or options.rules or options.kernels or options.sample_inputs)
     path = folder() / f"{_key(archive, texts, device)}.lum" if usable else None
     searched, modules = _report.is_searched(texts), modules or {}
     kept = path.with_name(f"{path.stem}-{_modules.digest(modules)}.json") if path is not None else None

@@ -43,6 +43,7 @@ class OptionValues(TypedDict, total=False):
     seed: int
     variants: Sequence[str]
     find_variants: str
+    sample_inputs: Sequence[str | os.PathLike[str]]
     threads: int
     check_kernels: bool
     plan_cache: str
@@ -54,6 +55,8 @@ class OptionValues(TypedDict, total=False):
     cache: bool
 
 
+# Options that name files, and whether each may stand behind the name of what it is for: "x=x.npy".
+_FILES = {"rules": False, "kernels": False, "sample_inputs": True}
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -73,7 +76,8 @@ def _checked(name: str, value: Any, default: Any) -> Any:
         if isinstance(value, (str, os.PathLike)) or not isinstance(value, Sequence):
             raise _errors.ArgumentError(f"option {name!r} is {value!r}: expected a list of them")
         value = tuple(map(os.fspath, value))
-        for path in value if name in ("rules", "kernels") else ():
+        for given in value if name in _FILES else ():
+            path = given.partition("=")[2] if _FILES[name] and "=" in given and not os.path.isfile(given) else given
             if not os.path.isfile(path):
                 raise _errors.ArgumentError(f"option {name!r} names {path!r}: there is no such file")
         return value
@@ -120,6 +124,9 @@ class Options:
     """Ranges of symbols for which the program is compiled once more, first to last: "s=1", "s=2..16,b=1", "s=512.."."""
     find_variants: str = ""
     """The symbol whose ranges that are worth a variant are found, by measuring."""
+    sample_inputs: tuple[str, ...] = ()
+    """Files (``.npy``, ``.safetensors``) of inputs that are measured and checked with, at the sizes that follow from them: in the
+    order of the program's inputs, or "name=file"."""
     threads: int = 0
     """Threads of the compiler; 0: all of the machine."""
     check_kernels: bool = False
@@ -184,6 +191,7 @@ class Options:
         texts += [f"--variant={ranges}" for ranges in self.variants]
         if self.find_variants:
             texts.append(f"--find-variants={self.find_variants}")
+        texts += [f"--sample-input={file}" for file in self.sample_inputs]
         if self.threads:
             texts.append(f"--threads={self.threads}")
         if self.check_kernels:

@@ -25,7 +25,8 @@ def inner(call):
 @pytest.mark.parametrize("options, text", [({"frob": 1}, "there is no option 'frob'"), ({"workers": "2"}, "type int"),
                                            ({"fallback": "never"}, "expected 'eager' or 'error'"),
                                            ({"search_budget": -1}, "expected 0 or more"),
-                                           ({"search_candidates": 0.5}, "type int")])
+                                           ({"search_candidates": 0.5}, "type int"),
+                                           ({"sample_inputs": ["x=none.npy"]}, "no such file")])
 def test_options(options, text):
     error = inner(lambda: helpers.compile(lambda x: x + 1, options=options)(torch.ones(2)))
     assert isinstance(error, luminal.ArgumentError) and text in str(error)

@@ -157,6 +157,24 @@ def test_search(tmp_path):
     assert (tmp_path / "plans" / "kernel").is_dir()
 
 
+def test_sample_inputs(tmp_path):
+    """What is measured has their sizes, not those that are assumed."""
+    rows, sample = torch.export.Dim("rows", min=1, max=64), tmp_path / "x.npy"
+    numpy.save(sample, torch.randn(3, 16).numpy())
+
+    def measured_bytes(*samples):
+        run = luminal.compile(lambda x: x * x, (torch.randn(4, 16),), dynamic_shapes=({0: rows},), search_candidates=1,
+                              plan_cache=str(tmp_path), sample_inputs=samples)
+        return sum(kernel["bytes"] for kernel in run.report.data["search"]["kernels"])
+
+    assert measured_bytes(sample) * 64 == measured_bytes(f"x={sample}") * 64 == measured_bytes() * 3
+    with pytest.raises(luminal.ArgumentError, match="there is no such file"):
+        measured_bytes("x=none.npy")
+    numpy.save(sample, torch.randn(3, 17).numpy())
+    with pytest.raises(luminal.LuminalError, match="sample of input 'x': dim 1 is 17, expected 16"):
+        measured_bytes(sample)
+
+
 def test_check_kernels():
     x, y = torch.randn(32, 16), torch.randn(16, 8)
     run = luminal.compile(lambda x, y: (x @ y).softmax(-1), (x, y), check_kernels=True)
