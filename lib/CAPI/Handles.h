@@ -95,7 +95,7 @@ struct PooledContext {
   /// Where tensors and outputs of a luminal_repeat's call lie, and what was
   /// noted of the tensors when they were asked.
   std::vector<void *> found;
-  std::vector<KnownTensor> known;
+  KnownTensors known;
 };
 
 /// The context of a call that was captured, and what it needs: owned by the

@@ -24,32 +24,56 @@ static bool areEqual(const void *base, size_t offset, const int64_t *known,
   return true;
 }
 
-bool TensorComparison::isSame(const void *object,
-                              const KnownTensor &known) const {
-  if (!layout || !object || known.offset == KnownTensor::kUnknown)
-    return false;
+void TensorComparison::forget(KnownTensors &known, size_t count) const {
+  known.places.assign(layout ? count : 0, {});
+  known.shapes.assign(layout && reader ? count : 0, {});
+}
+
+bool TensorComparison::hasShape(const void *object,
+                                const KnownShape &known) const {
   // Of an object of another class nothing else may be read.
-  if (reader && reader->num_classes > 0 &&
+  if (reader->num_classes > 0 &&
       load<const void *>(object, reader->class_offset) != known.objectClass)
     return false;
   const auto *described = load<const void *>(object, handleOffset);
-  const auto *storage =
-      described ? load<const void *>(described, layout->storage) : nullptr;
-  if (!storage || load<int64_t>(described, layout->offset) != known.offset ||
-      load<uint64_t>(described, layout->type) != known.type ||
-      load<const void *>(storage, layout->memory) != known.memory ||
-      load<const void *>(storage, layout->owner) != known.owner)
-    return false;
-  return !reader ||
-         (load<int64_t>(described, layout->rank) == known.rank &&
-          areEqual(described, layout->sizes, known.dims, known.rank) &&
-          areEqual(described, layout->strides, known.dims + known.rank,
-                   known.rank));
+  return described && load<int64_t>(described, layout->rank) == known.rank &&
+         areEqual(described, layout->sizes, known.dims, known.rank) &&
+         areEqual(described, layout->strides, known.dims + known.rank,
+                  known.rank);
+}
+
+size_t TensorComparison::findChanged(const ObjectList &tensors,
+                                     const KnownTensors &known, size_t begin,
+                                     size_t end) const {
+  if (!layout)
+    return begin;
+  // In registers: nothing is called for most tensors.
+  const size_t handle = handleOffset, storageAt = layout->storage,
+               offsetAt = layout->offset, typeAt = layout->type,
+               memoryAt = layout->memory, ownerAt = layout->owner;
+  const KnownPlace *places = known.places.data();
+  const KnownShape *shapes = reader ? known.shapes.data() : nullptr;
+  for (size_t i = begin; i < end; ++i) {
+    const void *object = tensors[i];
+    const KnownPlace &place = places[i];
+    if (!object || place.offset == KnownPlace::kUnknown ||
+        (shapes && !hasShape(object, shapes[i])))
+      return i;
+    const auto *described = load<const void *>(object, handle);
+    const auto *storage =
+        described ? load<const void *>(described, storageAt) : nullptr;
+    if (!storage || load<const void *>(storage, memoryAt) != place.memory ||
+        load<const void *>(storage, ownerAt) != place.owner ||
+        load<int64_t>(described, offsetAt) != place.offset ||
+        load<uint64_t>(described, typeAt) != place.type)
+      return i;
+  }
+  return end;
 }
 
 /// Whether the extents and strides lie where the layout says.
 bool TensorComparison::canBeKnown(void *handle, int64_t rank) const {
-  if (rank < 0 || rank > static_cast<int64_t>(KnownTensor::kMostRank) ||
+  if (rank < 0 || rank > static_cast<int64_t>(KnownShape::kMostRank) ||
       rank > static_cast<int64_t>(layout->most_rank))
     return false;
   auto *described = load<char *>(handle, 0);
@@ -68,29 +92,35 @@ bool TensorComparison::isOfClass(const void *object) const {
                    load<const void *>(object, reader->class_offset)) != end;
 }
 
-void TensorComparison::note(void *object, KnownTensor &known) const {
-  known.offset = KnownTensor::kUnknown;
-  if (!layout || !object || !isOfClass(object))
-    return;
+bool TensorComparison::noteShape(void *object, KnownShape &known) const {
   void *handle = static_cast<char *>(object) + handleOffset;
-  const auto *described = load<const void *>(handle, 0);
+  const auto *described = load<const char *>(handle, 0);
+  known.rank = load<int64_t>(described, layout->rank);
+  if (!canBeKnown(handle, known.rank))
+    return false;
+  const size_t bytes = static_cast<size_t>(known.rank) * sizeof(int64_t);
+  std::memcpy(known.dims, described + layout->sizes, bytes);
+  std::memcpy(known.dims + known.rank, described + layout->strides, bytes);
+  if (reader->num_classes > 0)
+    known.objectClass = load<const void *>(object, reader->class_offset);
+  return true;
+}
+
+void TensorComparison::note(void *object, KnownTensors &known,
+                            size_t index) const {
+  if (!layout)
+    return;
+  KnownPlace &place = known.places[index];
+  place.offset = KnownPlace::kUnknown;
+  if (!object || !isOfClass(object))
+    return;
+  const auto *described = load<const void *>(object, handleOffset);
   const auto *storage =
       described ? load<const void *>(described, layout->storage) : nullptr;
-  if (!storage)
+  if (!storage || (reader && !noteShape(object, known.shapes[index])))
     return;
-  if (reader) {
-    known.rank = load<int64_t>(described, layout->rank);
-    if (!canBeKnown(handle, known.rank))
-      return;
-    const size_t bytes = static_cast<size_t>(known.rank) * sizeof(int64_t);
-    const auto *bytesOf = static_cast<const char *>(described);
-    std::memcpy(known.dims, bytesOf + layout->sizes, bytes);
-    std::memcpy(known.dims + known.rank, bytesOf + layout->strides, bytes);
-    if (reader->num_classes > 0)
-      known.objectClass = load<const void *>(object, reader->class_offset);
-  }
-  known.memory = load<const void *>(storage, layout->memory);
-  known.owner = load<const void *>(storage, layout->owner);
-  known.type = load<uint64_t>(described, layout->type);
-  known.offset = load<int64_t>(described, layout->offset);
+  place.memory = load<const void *>(storage, layout->memory);
+  place.owner = load<const void *>(storage, layout->owner);
+  place.type = load<uint64_t>(described, layout->type);
+  place.offset = load<int64_t>(described, layout->offset);
 }

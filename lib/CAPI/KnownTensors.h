@@ -6,6 +6,7 @@
 
 #include "luminal-c/Luminal.h"
 #include <cstdint>
+#include <vector>
 
 namespace luminal::capi {
 
@@ -35,20 +36,32 @@ private:
   const uint32_t *positions = nullptr;
 };
 
-/// What a tensor's description held when its library was asked. Most tensors
-/// have few dims, and then it is one line of a cache.
-struct alignas(64) KnownTensor {
-  /// Tensors of more dims are asked at each call.
-  static constexpr size_t kMostRank = 5;
+/// Where a tensor's description said that it lies when its library was asked.
+/// All tensors of a call are looked through at each: half a line of a cache.
+struct KnownPlace {
   static constexpr int64_t kUnknown = -1;
 
   const void *memory = nullptr, *owner = nullptr;
   int64_t offset = kUnknown;
   uint64_t type = 0;
+};
+
+/// The rest of what it said, where somebody checks it.
+struct KnownShape {
+  /// Tensors of more dims are asked at each call.
+  static constexpr size_t kMostRank = 5;
+
   const void *objectClass = nullptr;
   int64_t rank = 0;
   /// The extents, behind them the strides.
   int64_t dims[2 * kMostRank] = {};
+};
+
+/// What the tensors of a call were.
+struct KnownTensors {
+  std::vector<KnownPlace> places;
+  /// Empty where nobody checks.
+  std::vector<KnownShape> shapes;
 };
 
 /// Compares tensors with what they were.
@@ -60,12 +73,18 @@ public:
                    const luminal_tensor_reader *reader, size_t handleOffset)
       : layout(layout), reader(reader), handleOffset(handleOffset) {}
 
-  /// Whether the library would say what it said when `known` was noted.
-  bool isSame(const void *object, const KnownTensor &known) const;
-  /// Notes what the library is asked next.
-  void note(void *object, KnownTensor &known) const;
+  /// Nothing is known of so many tensors.
+  void forget(KnownTensors &known, size_t count) const;
+  /// The first tensor from `begin` on of which the library would not say what
+  /// it said when it was noted; `end` if there is none.
+  size_t findChanged(const ObjectList &tensors, const KnownTensors &known,
+                     size_t begin, size_t end) const;
+  /// Notes what the library is asked next of tensor `index`.
+  void note(void *object, KnownTensors &known, size_t index) const;
 
 private:
+  bool hasShape(const void *object, const KnownShape &known) const;
+  bool noteShape(void *object, KnownShape &known) const;
   /// Whether something may be read of the object.
   bool isOfClass(const void *object) const;
   bool canBeKnown(void *handle, int64_t rank) const;

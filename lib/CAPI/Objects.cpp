@@ -318,21 +318,21 @@ luminal_status RepeatedCall::ask(size_t tensor, void *&address) const {
 luminal_status RepeatedCall::find(capi::PooledContext &context, bool isKnown,
                                   bool &moved) const {
   const size_t numTensors = request.num_tensors;
-  if (!isKnown) {
-    context.found.assign(numTensors + request.num_outputs, nullptr);
-    context.known.assign(request.layout ? numTensors : 0, {});
-  }
   const capi::TensorComparison comparison(request.layout, request.tensor_reader,
                                           request.handle_offset);
+  if (!isKnown) {
+    context.found.assign(numTensors + request.num_outputs, nullptr);
+    comparison.forget(context.known, numTensors);
+  }
   for (size_t i = 0; i < numTensors; ++i) {
-    if (request.layout && comparison.isSame(tensors[i], context.known[i]))
-      continue;
+    i = comparison.findChanged(tensors, context.known, i, numTensors);
+    if (i == numTensors)
+      break;
     void *&found = context.found[i];
     void *const before = found;
     // First: where another thread replaces the tensor while it is asked, the
     // next call sees that it is not what was noted.
-    if (request.layout)
-      comparison.note(tensors[i], context.known[i]);
+    comparison.note(tensors[i], context.known, i);
     if (ask(i, found))
       return LUMINAL_ERROR;
     moved |= found != before;
