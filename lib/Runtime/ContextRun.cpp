@@ -190,9 +190,8 @@ void Context::Impl::breakStates(bool updated) {
 
 Status Context::Impl::call(StepListener *listener) {
   Status status;
-  for (const Copy &copy : copiesIn)
-    if (status)
-      status = program->launches->copy(copy);
+  if (!copiesIn.empty())
+    status = program->launches->copy(copiesIn);
   if (listener && status) {
     Reporter reporter(
         *program, static_cast<uint32_t>(program - programs.data()), *listener);
@@ -207,9 +206,8 @@ Status Context::Impl::call(StepListener *listener) {
     inFlight = false;
     return status;
   }
-  for (const Copy &copy : copiesOut)
-    if (status)
-      status = program->launches->copy(copy);
+  if (!copiesOut.empty())
+    status = program->launches->copy(copiesOut);
   if (status && onCallersStream && !listener && !crosses()) {
     inFlight = true;
     return program->launches->defer();

@@ -94,7 +94,7 @@ public:
   /// New memory: the buffers of all steps, one after the other; they stay where
   /// they are while the plan exists.
   virtual Status setBuffers(std::span<void *const> buffers) = 0;
-  virtual Status copy(const Copy &copy) = 0;
+  virtual Status copy(std::span<const Copy> copies) = 0;
   /// Starts all steps. An index out of range is an error here or in `finish`.
   virtual Status launch(StepObserver *observer) = 0;
   /// Waits for everything started.

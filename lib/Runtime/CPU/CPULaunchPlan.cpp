@@ -109,8 +109,9 @@ public:
     arguments = buffers.data();
     return {};
   }
-  Status copy(const Copy &copy) override {
-    std::memmove(copy.to, copy.from, copy.bytes);
+  Status copy(std::span<const Copy> copies) override {
+    for (const Copy &copy : copies)
+      std::memmove(copy.to, copy.from, copy.bytes);
     return {};
   }
   Status launch(StepObserver *observer) override;

@@ -287,10 +287,12 @@ Status CUDALaunchPlan::defer() {
   return {};
 }
 
-Status CUDALaunchPlan::copy(const Copy &copy) {
+Status CUDALaunchPlan::copy(std::span<const Copy> copies) {
   CUDADevice::Current current(device);
   inFlight = true;
-  return driver.check(staging.start(copy, stream), "a copy failed");
+  for (const Copy &copy : copies)
+    LUMINAL_CHECK(driver.check(staging.start(copy, stream), "a copy failed"));
+  return {};
 }
 
 Status CUDALaunchPlan::wait(const char *what) {

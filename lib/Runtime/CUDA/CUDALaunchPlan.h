@@ -43,7 +43,7 @@ public:
   Status setSizes(std::span<const int64_t> newSymbols,
                   std::span<const int64_t> launches) override;
   Status setBuffers(std::span<void *const> newBuffers) override;
-  Status copy(const Copy &copy) override;
+  Status copy(std::span<const Copy> copies) override;
   Status launch(StepObserver *observer) override;
   Status finish() override;
   Status setStream(std::optional<CallerStream> caller) override;
