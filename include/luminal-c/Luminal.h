@@ -639,6 +639,41 @@ LUMINAL_API luminal_status luminal_profile_step(const luminal_profile *profile,
 LUMINAL_API luminal_status luminal_profile_trace(const luminal_profile *profile,
                                                  luminal_buffer **trace);
 
+/* A step of a call, told as it runs. Valid until the function that is told
+ * returns. */
+typedef struct luminal_step_buffer {
+  /* Where the device finds it, and how long it is. */
+  const void *data;
+  uint64_t bytes;
+  /* 0: an operand; 1: a result. */
+  int32_t is_result;
+} luminal_step_buffer;
+
+typedef struct luminal_step_event {
+  size_t struct_size; /* sizeof(luminal_step_event), set by the library */
+  /* Of luminal_profile_step. */
+  size_t index;
+  /* 0: the step runs next; 1: it has run. */
+  int32_t is_done;
+  /* Operands, then results. */
+  const luminal_step_buffer *buffers;
+  size_t num_buffers;
+  /* The library's. */
+  const void *call;
+} luminal_step_event;
+
+/* Who is told of each step of the calls that name this profile, before it runs
+ * and after: `told` is called on the thread of the call, and makes no other
+ * call with this profile. Where it returns a number other than 0 after a step,
+ * the call ends with an error. Null: nobody. */
+LUMINAL_API luminal_status luminal_profile_watch(
+    luminal_profile *profile,
+    int32_t (*told)(void *user, const luminal_step_event *event), void *user);
+
+/* Copies what is in a buffer of the step now, all of its bytes. */
+LUMINAL_API luminal_status luminal_step_read(const luminal_step_event *event,
+                                             size_t buffer, void *to);
+
 /* Who is told of the steps of all calls of this process, as ranges of another
  * profiler. Both functions are called on the thread of the call, `end` also
  * where a step fails; `name` is what the step computes, valid until `begin`

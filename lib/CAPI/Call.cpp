@@ -4,6 +4,7 @@
 #include "Call.h"
 #include "Error.h"
 #include "Ranges.h"
+#include "Steps.h"
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -16,6 +17,7 @@ using luminal::capi::ContextPool;
 using luminal::capi::fail;
 using luminal::capi::PooledContext;
 using luminal::capi::Signature;
+using luminal::capi::StepTeller;
 using luminal::capi::Tensor;
 
 //===----------------------------------------------------------------------===//
@@ -422,9 +424,12 @@ luminal_status Call::run(PooledContext &context) const {
     return status;
   if (request.only_shapes)
     return writeShapes(*context.context);
-  StepListener *listener =
-      request.profile ? &request.profile->profiler : nullptr;
-  if (Status done = capi::runContext(*context.context, listener); !done) {
+  std::optional<StepTeller> teller;
+  if (request.profile)
+    teller.emplace(*context.context, *request.profile);
+  if (Status done =
+          capi::runContext(*context.context, teller ? &*teller : nullptr);
+      !done) {
     context.repeat = 0;
     return capi::failRun(*context.context, std::move(done));
   }

@@ -163,6 +163,9 @@ struct luminal_profile {
   /// Shared: the artifact's handle may be freed first.
   std::shared_ptr<const luminal::capi::Signature> signature;
   luminal::runtime::Profiler profiler;
+  /// Of luminal_profile_watch; null: nobody is told.
+  int32_t (*told)(void *user, const luminal_step_event *event) = nullptr;
+  void *user = nullptr;
   /// By step.
   std::vector<std::string> kernels;
 };

@@ -111,6 +111,16 @@ class StepInfo(ctypes.Structure):
                 ("flops", ctypes.c_double), ("threads", ctypes.c_uint32)]
 
 
+class StepBuffer(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("bytes", ctypes.c_uint64), ("is_result", ctypes.c_int32)]
+
+
+class StepEvent(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("index", ctypes.c_size_t), ("is_done", ctypes.c_int32),
+                ("buffers", ctypes.POINTER(StepBuffer)), ("num_buffers", ctypes.c_size_t), ("call", ctypes.c_void_p)]
+
+
+STEP = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(StepEvent))
 BEGIN_RANGE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
 END_RANGE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -164,6 +174,8 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "luminal_profile_count": (ctypes.c_size_t, [ctypes.c_void_p]),
     "luminal_profile_step": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_size_t, ctypes.POINTER(StepInfo)]),
     "luminal_profile_trace": (ctypes.c_int32, [ctypes.c_void_p] * 2),
+    "luminal_profile_watch": (ctypes.c_int32, [ctypes.c_void_p, STEP, ctypes.c_void_p]),
+    "luminal_step_read": (ctypes.c_int32, [ctypes.POINTER(StepEvent), ctypes.c_size_t, ctypes.c_void_p]),
     "luminal_set_step_ranges": (ctypes.c_int32, [ctypes.POINTER(StepRanges)]),
 }
 

@@ -17,7 +17,7 @@ from torch.export.graph_signature import (ConstantArgument, ExportGraphSignature
                                           OutputSpec, SymIntArgument, TensorArgument)
 from torch.utils import _pytree as pytree
 
-from . import _aliases, _archive, _cache, _capi, _computed, _devices, _dims, _direct, _errors, _export, _modules, _prepared, _profile, _program, _report, _stored, _strides, _trace, _training, _versions
+from . import _aliases, _archive, _cache, _capi, _computed, _devices, _dims, _direct, _errors, _export, _modules, _prepared, _profile, _program, _report, _steps, _stored, _strides, _trace, _training, _versions
 from ._artifact import describe
 from ._export import Function, Source
 from ._integers import check_integer, integers_of
@@ -273,14 +273,27 @@ class CompiledModel:
         ``args`` and ``kwargs``: by default those that the model was compiled for. Weights are prepared by the first call
         of a model, and its memory is new then: call it before, to see what later calls do.
         """
+        given, named = self._samples(args, kwargs)
+        with torch.no_grad():
+            return _profile.profile(self.artifact, lambda: self._call(given, named), calls, trace)
+
+    def debug(self, args: tuple[Any, ...] | None = None, kwargs: Mapping[str, Any] | None = None, *,
+              on_step: Callable[[_steps.StepCall], object] = _steps.tell) -> Any:
+        """A call of which each step is waited for: ``on_step`` is told of it before it runs and after, and may read what it
+        reads and writes; what it raises ends the call. By default it prints them. ``args`` and ``kwargs``: as of ``profile``.
+        """
+        given, named = self._samples(args, kwargs)
+        with torch.no_grad():
+            return _steps.watch(self.artifact, lambda: self._call(given, named), on_step)
+
+    def _samples(self, args: tuple[Any, ...] | None, kwargs: Mapping[str, Any] | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """These arguments of a call, or those that the model was compiled for."""
         if args is None and kwargs is None:
             if self._exported.example_inputs is None:
                 raise _errors.ArgumentError("the program has no sample inputs: args has to be given")
             # What the model writes to stays as it was given.
             args, kwargs = pytree.tree_map_only(torch.Tensor, torch.clone, self._exported.example_inputs)
-        given, named = args or (), dict(kwargs or {})
-        with torch.no_grad():
-            return _profile.profile(self.artifact, lambda: self._call(given, named), calls, trace)
+        return args or (), dict(kwargs or {})
 
     def _make_direct(self, options: Options) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any] | None] | None:
         """The call without a look at each tensor; None where it takes or gives more than tensors in row-major order, and

@@ -149,3 +149,37 @@ def test_ranges_end_where_a_step_fails():
     found = {event.name: event for event in profiled.events() if event.is_user_annotation}
     inner = [event for event in profiled.events() if event.is_user_annotation and event.cpu_parent is found["after"]]
     assert len(inner) == compiled.report.steps
+
+
+def test_step_by_step(model, capfd):
+    x = torch.randn(16, 64)
+    compiled = luminal.compile(model, (x,))
+    steps, bits = [], x.numpy().tobytes()
+
+    def note(step):
+        operands = [buffer.read() for buffer in step.operands]
+        steps.append((step.index, step.is_done, bits in operands, step.results[-1].tensor(torch.float32)))
+
+    expected = compiled(x)
+    assert torch.equal(compiled.debug((x,), on_step=note), expected)
+    assert [step[:2] for step in steps] == [(i, done) for i in range(compiled.report.steps) for done in (False, True)]
+    # The first step reads the input, and the last one makes the output.
+    assert any(step[2] for step in steps) and torch.equal(steps[-1][3], expected.flatten())
+    compiled.debug()
+    text = capfd.readouterr().out
+    assert text.count("done, checksums") == compiled.report.steps and f"reads {len(bits)} bytes" in text
+
+
+def test_what_looks_at_a_step_may_end_the_call():
+    model, x = nn.Sequential(nn.Linear(512, 512), nn.GELU(), nn.Linear(512, 512)).eval(), torch.randn(256, 512)
+    compiled, seen = luminal.compile(model, (x,)), []
+
+    def look(step):
+        seen.append(step)
+        if step.is_done:
+            raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        compiled.debug((x,), on_step=look)
+    assert [step.is_done for step in seen] == [False, True] and compiled.report.steps > 1
+    helpers.same(compiled(x), model(x))

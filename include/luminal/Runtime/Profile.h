@@ -36,6 +36,10 @@ public:
   /// By step of the manifest, then of its variants.
   const std::vector<Total> &getTotals() const { return totals; }
   const std::vector<const StepSpec *> &getSteps() const { return steps; }
+  /// Numbers a step among those of all programs.
+  uint32_t getNumber(const StepReport &report) const {
+    return firstStep[report.program] + report.step;
+  }
   /// One row per step, the longest first: calls, time, share, bandwidth, rate.
   std::string table() const;
   /// A trace in the JSON form that Perfetto and Chrome read; its "otherData"
@@ -54,11 +58,6 @@ private:
     double startUs, lengthUs;
     int64_t work;
   };
-
-  /// Numbers a step among those of all programs.
-  uint32_t getNumber(const StepReport &report) const {
-    return firstStep[report.program] + report.step;
-  }
 
   std::vector<const StepSpec *> steps;
   /// By program.

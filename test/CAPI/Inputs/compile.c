@@ -255,6 +255,32 @@ static int traceHas(const luminal_profile *profile, const char *what) {
   return found;
 }
 
+/* What is told of the steps of a call: how often, and the last number of the
+ * last result. */
+typedef struct Watched {
+  size_t begun, done;
+  float last;
+  int32_t answer;
+} Watched;
+
+static int32_t watchStep(void *user, const luminal_step_event *event) {
+  Watched *watched = user;
+  CHECK(event->struct_size == sizeof *event && event->num_buffers > 0);
+  ++*(event->is_done ? &watched->done : &watched->begun);
+  CHECK(event->num_buffers < 8 && !event->buffers[0].is_result);
+  float values[64] = {0};
+  for (size_t i = 0; i < event->num_buffers; ++i) {
+    const size_t bytes = event->buffers[i].bytes;
+    CHECK(bytes <= sizeof values && !luminal_step_read(event, i, values));
+    if (event->buffers[i].is_result)
+      watched->last = values[bytes / sizeof(float) - 1];
+  }
+  FAILS(luminal_step_read(event, event->num_buffers, values),
+        "luminal_step_read: ", "no buffer");
+  FAILS(luminal_step_read(event, 0, NULL), "luminal_step_read: ", "null");
+  return event->is_done ? watched->answer : 1;
+}
+
 /* Steps are timed in the calls that name a profile, and in no other. */
 static void callProfiled(const luminal_artifact *other) {
   luminal_artifact *artifact = NULL;
@@ -298,6 +324,19 @@ static void callProfiled(const luminal_artifact *other) {
   /* Of both calls: x is read, y and sum are written; 8 and 8 additions. */
   CHECK(bytes >= 2 * (32 + 32 + 16) && flops >= 2 * 16);
   CHECK(traceHas(profile, "\"calls\":2"));
+
+  Watched watched = {0, 0, 0, 0};
+  CHECK(!luminal_profile_watch(profile, watchStep, &watched));
+  CHECK(!luminal_call(artifact, &request));
+  CHECK(watched.begun == steps && watched.done == steps);
+  CHECK(watched.last == y[7] || watched.last == sum[3]);
+  watched.answer = 1;
+  FAILS(luminal_call(artifact, &request), "", "ended it after");
+  CHECK(watched.done == steps + 1);
+  CHECK(!luminal_profile_watch(profile, NULL, NULL));
+  CHECK(!luminal_call(artifact, &request) && watched.done == steps + 1);
+  FAILS(luminal_profile_watch(NULL, NULL, NULL),
+        "luminal_profile_watch: ", "null");
 
   FAILS(luminal_call(other, &request), "luminal_call: ", "another artifact");
   FAILS(luminal_profile_step(profile, steps, &info), "", "there is no step");
