@@ -307,3 +307,25 @@ def test_grouped_products(rows):
     for cuts in ([0, 0.1, 0.5, 0.5, 1, 1], [1] * 6, [0] * 5 + [1], [0.2, 0.4, 0.6, 0.8, 0.9, 1]):
         ends = torch.tensor([int(rows * cut) for cut in cuts], dtype=torch.int32, device="cuda")
         torch.testing.assert_close(function(x, w, ends), torch._grouped_mm(x, w.mT, offs=ends))
+
+
+def sums_of_rows(x, i):
+    """Of columns that are next to each other, and of rows that are looked up: a thread takes several."""
+    return x.sum(0), x.amax(0), x[i].sum(1), x.view(8, -1, x.shape[1]).sum(0)
+
+
+@pytest.mark.parametrize("columns", [1000, 1001, 4096])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64])
+@gpu
+def test_sums_of_many_columns(columns, dtype):
+    generator = torch.Generator("cuda").manual_seed(columns)
+    x = torch.randint(-8, 9, (4096, columns), device="cuda", generator=generator).to(dtype)
+    i = torch.randint(0, 4096, (2000, 7), device="cuda", generator=generator)
+    helpers.same(torch.compile(sums_of_rows, backend=backend, fullgraph=True)(x, i), sums_of_rows(x, i))
+
+
+def test_sums_of_many_columns_are_compiled_for_a_gpu():
+    program = program_of(lambda x: x.view(8, -1, 4096).sum(0), (32768, 4096))
+    data = luminal._cache.compile_archive(program.archive, Options(cache=False), Options(arch="sm_90a").texts("cuda"))
+    with zipfile.ZipFile(io.BytesIO(data)) as artifact:
+        assert b"ld.global.nc.v4" in artifact.read("device.ptx")

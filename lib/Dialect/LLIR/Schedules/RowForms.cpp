@@ -196,7 +196,8 @@ private:
 } // namespace
 
 /// Where elements of a row are far apart and rows are next to each other, or
-/// rows are too short to fill a vector.
+/// rows are too short to fill a vector. What all rows read alike, as the index
+/// that they look up, is no reason for vectors along them.
 static bool shouldRunAcross(KernelAnalysis &a, const Rows &rows,
                             const Domain &domain, unsigned column,
                             unsigned lanes,
@@ -204,24 +205,38 @@ static bool shouldRunAcross(KernelAnalysis &a, const Rows &rows,
   if (domain.dims.empty() || lanes == 1)
     return false;
   unsigned row = domain.dims.back();
-  unsigned along = 0, across = 0;
-  for (RowReductionOpInterface op : rows.reduces)
+  unsigned along = 0, alike = 0, across = 0;
+  // Indices that are read are dims of their own.
+  auto isLookedUp = [&](const Expr &address) {
+    for (unsigned dim = 0; dim < a.getExtents().size(); ++dim)
+      if (address.usesDim(dim) && dim != column &&
+          !llvm::is_contained(domain.dims, dim))
+        return true;
+    return false;
+  };
+  for (RowReductionOpInterface op : rows.reduces) {
+    bool varies =
+        a.variesOver(op->getOperand(0), append(domain.index, column), column);
     a.walk(op->getOperand(0), append(domain.index, column),
            [&](const Leaf &leaf) {
              auto inColumn = leaf.address.linearIn(column);
              auto inRow = leaf.address.linearIn(row);
              if (!leaf.argument)
                return;
+             bool isAlike = inRow && inRow->stride.isConstant(0);
+             bool isSame = inColumn && inColumn->stride.isConstant(0) &&
+                           !(varies && isLookedUp(leaf.address));
              if (inColumn && inColumn->stride.isConstant(1))
-               ++along;
-             else if (inRow && inRow->stride.isConstant(1) &&
-                      !(inColumn && inColumn->stride.isConstant(0)))
+               ++(isAlike ? alike : along);
+             else if (inRow && inRow->stride.isConstant(1) && !isSame)
                ++across;
            });
-  why.push_back({"operands read along rows", along});
+  }
+  why.push_back({"operands read along rows", along + alike});
   why.push_back({"operands read across rows", across});
   if (across != along)
     return across > along;
+  along += alike;
   std::optional<int64_t> n = rows.extent.asConstant();
   std::optional<int64_t> count = domain.extents.back().asConstant();
   // Across rows nothing is left over, and no lanes are added up; what is read
@@ -304,6 +319,38 @@ addParts(CaseBuilder &c, KernelAnalysis &a, const Rows &rows,
                                        atOnce, machine, why, unitsEach));
 }
 
+/// Rows that a thread takes at once where neighbours in memory are in different
+/// rows: as many as it reads and writes by one access each, where enough
+/// threads are left to keep memory busy. It reads so many elements of each in a
+/// row.
+static unsigned chooseRowLanes(KernelAnalysis &a, const Rows &rows,
+                               const Domain &domain, unsigned column,
+                               int64_t elements, const MachineModel &machine) {
+  Accesses accesses(a);
+  for (RowReductionOpInterface op : rows.reduces)
+    for (Value operand : op->getOperands())
+      accesses.addReads(operand, append(domain.index, column));
+  for (auto [i, v] : llvm::enumerate(getYielded(rows.kernel)))
+    accesses.addResult(i, rows.isRowLevel(v) ? domain.index
+                                             : append(domain.index, column));
+  const Expr &extent = domain.extents.back();
+  std::optional<int64_t> n = extent.asConstant(),
+                         count = product({domain.extents.begin(),
+                                          domain.extents.end()})
+                                     .asConstant();
+  if (!n || !count)
+    return 1;
+  unsigned lanes = accesses.chooseLanes(domain.dims.back(), extent, machine);
+  auto isBusy = [&] {
+    double bytes = double(lanes * elements * accesses.getLeastBits()) / 8;
+    return *n % lanes == 0 &&
+           *count / lanes >= countThreadsInFlight(bytes, machine);
+  };
+  while (lanes > 1 && !isBusy())
+    lanes /= 2;
+  return lanes;
+}
+
 /// A team takes a row, or a thread does where neighbours in memory are in
 /// different rows.
 static SmallVector<LoopCaseAttr>
@@ -335,10 +382,6 @@ proposeThreads(KernelAnalysis &a, const Rows &rows, const Domain &domain,
     c.team = chooseTeam(vectors, count, kVectorsEach, machine,
                         lanes > 1 &&
                             lanes == machine.getLanes(accesses.getLeastBits()));
-  for (ArrayRef<unsigned> group : domain.groups)
-    c.grid.push_back(c.axis(group));
-  if (!rows.extent.isConstant(1))
-    c.stream.push_back(c.axis(rows.getStreamDim(), 0, lanes));
   unsigned bits = accesses.getLeastBits();
   int64_t states = 0;
   for (RowReductionOpInterface op : rows.reduces)
@@ -346,8 +389,21 @@ proposeThreads(KernelAnalysis &a, const Rows &rows, const Domain &domain,
         cast<ReductionOpInterface>(op.getOperation()).getStateTypes().size());
   bool isFew = isAcross ? states == 1 : lanes * bits < 32;
   int64_t most = isFew ? kMostRoundsOfFew : kMostRounds;
-  int64_t unroll = isAcross ? chooseUnroll(rows.extent, 1, most)
-                            : chooseRounds(vectors, c.team, most);
+  int64_t unroll = chooseRounds(vectors, c.team, most);
+  // A short row is read at once.
+  if (isAcross)
+    unroll = n && *n <= most ? std::max<int64_t>(1, *n)
+                             : chooseUnroll(rows.extent, 1, most);
+  unsigned rowLanes = 1;
+  if (isAcross)
+    rowLanes = chooseRowLanes(a, rows, domain, column, unroll, machine);
+  for (ArrayRef<unsigned> group : domain.groups) {
+    bool isLast = c.grid.size() + 1 == domain.groups.size();
+    int64_t block = isLast && rowLanes > 1 ? rowLanes : 1;
+    c.grid.push_back(c.axis(group, block, block));
+  }
+  if (!rows.extent.isConstant(1))
+    c.stream.push_back(c.axis(rows.getStreamDim(), 0, lanes));
   // As many as may be, also where they leave a rest: rows of 50257 f16 took
   // 62.6 us on an H200 by 16 of them, 69.7 by 11, 65.8 by 8.
   if (isFew && !isAcross && vectors && *vectors > int64_t(c.team) * most)
@@ -374,7 +430,7 @@ proposeThreads(KernelAnalysis &a, const Rows &rows, const Domain &domain,
       why);
   std::optional<int64_t> total;
   if (count)
-    total = *count * c.team;
+    total = *count / rowLanes * c.team;
   // Parts of few rows make whole blocks.
   c.threads = chooseThreads(std::nullopt, c.team, machine);
   SmallVector<LoopCaseAttr> cases =
