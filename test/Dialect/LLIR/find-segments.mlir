@@ -75,3 +75,234 @@ func.func @others(%x: tensor<9x4xf32>, %o: tensor<9x5xi64>, %p: tensor<5xi64>)
   %21 = llir.scatter set %7, %16, %x {checked} : tensor<5x4xf32>, tensor<9xi64>, tensor<9x4xf32>
   return %8, %18, %20, %21 : tensor<5x4xf32>, tensor<6x4xf32>, tensor<5x4xf32>, tensor<5x4xf32>
 }
+
+// Rows that are sorted by their group, whose ends are sums of counts: the number that is counted is the group.
+// CHECK-LABEL: @groups
+// CHECK: %[[O:.*]] = llir.argsort
+// CHECK: %[[K:.*]] = llir.gather %{{.*}}, %{{.*}}
+// CHECK: %[[F:.*]] = llir.elementwise floor
+// CHECK: %[[G:.*]] = llir.elementwise cast(%[[F]])
+// CHECK-NOT: llir.reduce
+// CHECK: return %[[G]]
+// REMARK: remark: [Passed] groups {{.*}} Function=groups
+func.func @groups(%keys: tensor<4x3xi64>) -> tensor<12xi64> {
+  %row = llir.view %keys <(d0, d1) -> (d1 floordiv 3, d1 mod 3)> : tensor<4x3xi64> -> tensor<1x12xi64>
+  %flat = llir.view %keys <(d0) -> (d0 floordiv 3, d0 mod 3)> : tensor<4x3xi64> -> tensor<12xi64>
+  %order = llir.argsort %row : tensor<1x12xi64> -> tensor<1x12xi64>
+  %places = llir.view %order <(d0) -> (0, d0)> : tensor<1x12xi64> -> tensor<12xi64>
+  %sorted = llir.gather %flat, %places : tensor<12xi64>, tensor<12xi64> -> tensor<12xi64>
+  %float = llir.elementwise cast(%sorted) : (tensor<12xi64>) -> tensor<12xf32>
+  %half = llir.constant dense<0.5> : tensor<12xf32>
+  %times = llir.elementwise mul(%half, %float) : (tensor<12xf32>, tensor<12xf32>) -> tensor<12xf32>
+  %floor = llir.elementwise floor(%times) : (tensor<12xf32>) -> tensor<12xf32>
+  %bins = llir.elementwise cast(%floor) : (tensor<12xf32>) -> tensor<12xi64>
+  %zeros = llir.constant dense<0> : tensor<5xi64>
+  %ones = llir.constant dense<1> : tensor<12xi64>
+  %counts = llir.scatter add %zeros, %bins, %ones : tensor<5xi64>, tensor<12xi64>, tensor<12xi64>
+  %narrow = llir.elementwise cast(%counts) : (tensor<5xi64>) -> tensor<5xi32>
+  %sums = llir.scan %narrow {axis = 0 : i64, kind = #llir.scan_kind<sum>} : tensor<5xi32> -> tensor<5xi32>
+  %ends = llir.elementwise cast(%sums) : (tensor<5xi32>) -> tensor<5xi64>
+  %each = llir.view %ends <(d0, d1) -> (d1)> : tensor<5xi64> -> tensor<12x5xi64>
+  %place = llir.iota <(d0, d1) -> (d0)> : tensor<12x5xi64>
+  %before = llir.elementwise less_equal(%each, %place) : (tensor<12x5xi64>, tensor<12x5xi64>) -> tensor<12x5xi1>
+  %one = llir.elementwise cast(%before) : (tensor<12x5xi1>) -> tensor<12x5xi64>
+  %group = llir.reduce sum %one : tensor<12x5xi64> -> tensor<12xi64>
+  return %group : tensor<12xi64>
+}
+
+// Near misses: the order is the other way round;
+// CHECK-LABEL: @groupsDown
+// CHECK: llir.reduce
+func.func @groupsDown(%keys: tensor<4x3xi64>) -> tensor<12xi64> {
+  %row = llir.view %keys <(d0, d1) -> (d1 floordiv 3, d1 mod 3)> : tensor<4x3xi64> -> tensor<1x12xi64>
+  %flat = llir.view %keys <(d0) -> (d0 floordiv 3, d0 mod 3)> : tensor<4x3xi64> -> tensor<12xi64>
+  %order = llir.argsort %row {descending = true} : tensor<1x12xi64> -> tensor<1x12xi64>
+  %places = llir.view %order <(d0) -> (0, d0)> : tensor<1x12xi64> -> tensor<12xi64>
+  %sorted = llir.gather %flat, %places : tensor<12xi64>, tensor<12xi64> -> tensor<12xi64>
+  %float = llir.elementwise cast(%sorted) : (tensor<12xi64>) -> tensor<12xf32>
+  %half = llir.constant dense<0.5> : tensor<12xf32>
+  %times = llir.elementwise mul(%half, %float) : (tensor<12xf32>, tensor<12xf32>) -> tensor<12xf32>
+  %floor = llir.elementwise floor(%times) : (tensor<12xf32>) -> tensor<12xf32>
+  %bins = llir.elementwise cast(%floor) : (tensor<12xf32>) -> tensor<12xi64>
+  %zeros = llir.constant dense<0> : tensor<5xi64>
+  %ones = llir.constant dense<1> : tensor<12xi64>
+  %counts = llir.scatter add %zeros, %bins, %ones : tensor<5xi64>, tensor<12xi64>, tensor<12xi64>
+  %narrow = llir.elementwise cast(%counts) : (tensor<5xi64>) -> tensor<5xi32>
+  %sums = llir.scan %narrow {axis = 0 : i64, kind = #llir.scan_kind<sum>} : tensor<5xi32> -> tensor<5xi32>
+  %ends = llir.elementwise cast(%sums) : (tensor<5xi32>) -> tensor<5xi64>
+  %each = llir.view %ends <(d0, d1) -> (d1)> : tensor<5xi64> -> tensor<12x5xi64>
+  %place = llir.iota <(d0, d1) -> (d0)> : tensor<12x5xi64>
+  %before = llir.elementwise less_equal(%each, %place) : (tensor<12x5xi64>, tensor<12x5xi64>) -> tensor<12x5xi1>
+  %one = llir.elementwise cast(%before) : (tensor<12x5xi1>) -> tensor<12x5xi64>
+  %group = llir.reduce sum %one : tensor<12x5xi64> -> tensor<12xi64>
+  return %group : tensor<12xi64>
+}
+
+// it is the order of other numbers;
+// CHECK-LABEL: @groupsOfOthers
+// CHECK: llir.reduce
+func.func @groupsOfOthers(%keys: tensor<4x3xi64>, %others: tensor<12xi64>) -> tensor<12xi64> {
+  %row = llir.view %keys <(d0, d1) -> (d1 floordiv 3, d1 mod 3)> : tensor<4x3xi64> -> tensor<1x12xi64>
+  %flat = llir.view %keys <(d0) -> (d0 floordiv 3, d0 mod 3)> : tensor<4x3xi64> -> tensor<12xi64>
+  %order = llir.argsort %row : tensor<1x12xi64> -> tensor<1x12xi64>
+  %places = llir.view %order <(d0) -> (0, d0)> : tensor<1x12xi64> -> tensor<12xi64>
+  %sorted = llir.gather %others, %places : tensor<12xi64>, tensor<12xi64> -> tensor<12xi64>
+  %float = llir.elementwise cast(%sorted) : (tensor<12xi64>) -> tensor<12xf32>
+  %half = llir.constant dense<0.5> : tensor<12xf32>
+  %times = llir.elementwise mul(%half, %float) : (tensor<12xf32>, tensor<12xf32>) -> tensor<12xf32>
+  %floor = llir.elementwise floor(%times) : (tensor<12xf32>) -> tensor<12xf32>
+  %bins = llir.elementwise cast(%floor) : (tensor<12xf32>) -> tensor<12xi64>
+  %zeros = llir.constant dense<0> : tensor<5xi64>
+  %ones = llir.constant dense<1> : tensor<12xi64>
+  %counts = llir.scatter add %zeros, %bins, %ones : tensor<5xi64>, tensor<12xi64>, tensor<12xi64>
+  %narrow = llir.elementwise cast(%counts) : (tensor<5xi64>) -> tensor<5xi32>
+  %sums = llir.scan %narrow {axis = 0 : i64, kind = #llir.scan_kind<sum>} : tensor<5xi32> -> tensor<5xi32>
+  %ends = llir.elementwise cast(%sums) : (tensor<5xi32>) -> tensor<5xi64>
+  %each = llir.view %ends <(d0, d1) -> (d1)> : tensor<5xi64> -> tensor<12x5xi64>
+  %place = llir.iota <(d0, d1) -> (d0)> : tensor<12x5xi64>
+  %before = llir.elementwise less_equal(%each, %place) : (tensor<12x5xi64>, tensor<12x5xi64>) -> tensor<12x5xi1>
+  %one = llir.elementwise cast(%before) : (tensor<12x5xi1>) -> tensor<12x5xi64>
+  %group = llir.reduce sum %one : tensor<12x5xi64> -> tensor<12xi64>
+  return %group : tensor<12xi64>
+}
+
+// rows count as two;
+// CHECK-LABEL: @groupsTwice
+// CHECK: llir.reduce
+func.func @groupsTwice(%keys: tensor<4x3xi64>) -> tensor<12xi64> {
+  %row = llir.view %keys <(d0, d1) -> (d1 floordiv 3, d1 mod 3)> : tensor<4x3xi64> -> tensor<1x12xi64>
+  %flat = llir.view %keys <(d0) -> (d0 floordiv 3, d0 mod 3)> : tensor<4x3xi64> -> tensor<12xi64>
+  %order = llir.argsort %row : tensor<1x12xi64> -> tensor<1x12xi64>
+  %places = llir.view %order <(d0) -> (0, d0)> : tensor<1x12xi64> -> tensor<12xi64>
+  %sorted = llir.gather %flat, %places : tensor<12xi64>, tensor<12xi64> -> tensor<12xi64>
+  %float = llir.elementwise cast(%sorted) : (tensor<12xi64>) -> tensor<12xf32>
+  %half = llir.constant dense<0.5> : tensor<12xf32>
+  %times = llir.elementwise mul(%half, %float) : (tensor<12xf32>, tensor<12xf32>) -> tensor<12xf32>
+  %floor = llir.elementwise floor(%times) : (tensor<12xf32>) -> tensor<12xf32>
+  %bins = llir.elementwise cast(%floor) : (tensor<12xf32>) -> tensor<12xi64>
+  %zeros = llir.constant dense<0> : tensor<5xi64>
+  %ones = llir.constant dense<2> : tensor<12xi64>
+  %counts = llir.scatter add %zeros, %bins, %ones : tensor<5xi64>, tensor<12xi64>, tensor<12xi64>
+  %narrow = llir.elementwise cast(%counts) : (tensor<5xi64>) -> tensor<5xi32>
+  %sums = llir.scan %narrow {axis = 0 : i64, kind = #llir.scan_kind<sum>} : tensor<5xi32> -> tensor<5xi32>
+  %ends = llir.elementwise cast(%sums) : (tensor<5xi32>) -> tensor<5xi64>
+  %each = llir.view %ends <(d0, d1) -> (d1)> : tensor<5xi64> -> tensor<12x5xi64>
+  %place = llir.iota <(d0, d1) -> (d0)> : tensor<12x5xi64>
+  %before = llir.elementwise less_equal(%each, %place) : (tensor<12x5xi64>, tensor<12x5xi64>) -> tensor<12x5xi1>
+  %one = llir.elementwise cast(%before) : (tensor<12x5xi1>) -> tensor<12x5xi64>
+  %group = llir.reduce sum %one : tensor<12x5xi64> -> tensor<12xi64>
+  return %group : tensor<12xi64>
+}
+
+// a row may have no group;
+// CHECK-LABEL: @groupsChecked
+// CHECK: llir.reduce
+func.func @groupsChecked(%keys: tensor<4x3xi64>) -> tensor<12xi64> {
+  %row = llir.view %keys <(d0, d1) -> (d1 floordiv 3, d1 mod 3)> : tensor<4x3xi64> -> tensor<1x12xi64>
+  %flat = llir.view %keys <(d0) -> (d0 floordiv 3, d0 mod 3)> : tensor<4x3xi64> -> tensor<12xi64>
+  %order = llir.argsort %row : tensor<1x12xi64> -> tensor<1x12xi64>
+  %places = llir.view %order <(d0) -> (0, d0)> : tensor<1x12xi64> -> tensor<12xi64>
+  %sorted = llir.gather %flat, %places : tensor<12xi64>, tensor<12xi64> -> tensor<12xi64>
+  %float = llir.elementwise cast(%sorted) : (tensor<12xi64>) -> tensor<12xf32>
+  %half = llir.constant dense<0.5> : tensor<12xf32>
+  %times = llir.elementwise mul(%half, %float) : (tensor<12xf32>, tensor<12xf32>) -> tensor<12xf32>
+  %floor = llir.elementwise floor(%times) : (tensor<12xf32>) -> tensor<12xf32>
+  %bins = llir.elementwise cast(%floor) : (tensor<12xf32>) -> tensor<12xi64>
+  %zeros = llir.constant dense<0> : tensor<5xi64>
+  %ones = llir.constant dense<1> : tensor<12xi64>
+  %counts = llir.scatter add %zeros, %bins, %ones {checked} : tensor<5xi64>, tensor<12xi64>, tensor<12xi64>
+  %narrow = llir.elementwise cast(%counts) : (tensor<5xi64>) -> tensor<5xi32>
+  %sums = llir.scan %narrow {axis = 0 : i64, kind = #llir.scan_kind<sum>} : tensor<5xi32> -> tensor<5xi32>
+  %ends = llir.elementwise cast(%sums) : (tensor<5xi32>) -> tensor<5xi64>
+  %each = llir.view %ends <(d0, d1) -> (d1)> : tensor<5xi64> -> tensor<12x5xi64>
+  %place = llir.iota <(d0, d1) -> (d0)> : tensor<12x5xi64>
+  %before = llir.elementwise less_equal(%each, %place) : (tensor<12x5xi64>, tensor<12x5xi64>) -> tensor<12x5xi1>
+  %one = llir.elementwise cast(%before) : (tensor<12x5xi1>) -> tensor<12x5xi64>
+  %group = llir.reduce sum %one : tensor<12x5xi64> -> tensor<12xi64>
+  return %group : tensor<12xi64>
+}
+
+// bins fall as numbers rise;
+// CHECK-LABEL: @groupsFalling
+// CHECK: llir.reduce
+func.func @groupsFalling(%keys: tensor<4x3xi64>) -> tensor<12xi64> {
+  %row = llir.view %keys <(d0, d1) -> (d1 floordiv 3, d1 mod 3)> : tensor<4x3xi64> -> tensor<1x12xi64>
+  %flat = llir.view %keys <(d0) -> (d0 floordiv 3, d0 mod 3)> : tensor<4x3xi64> -> tensor<12xi64>
+  %order = llir.argsort %row : tensor<1x12xi64> -> tensor<1x12xi64>
+  %places = llir.view %order <(d0) -> (0, d0)> : tensor<1x12xi64> -> tensor<12xi64>
+  %sorted = llir.gather %flat, %places : tensor<12xi64>, tensor<12xi64> -> tensor<12xi64>
+  %float = llir.elementwise cast(%sorted) : (tensor<12xi64>) -> tensor<12xf32>
+  %half = llir.constant dense<-0.5> : tensor<12xf32>
+  %times = llir.elementwise mul(%half, %float) : (tensor<12xf32>, tensor<12xf32>) -> tensor<12xf32>
+  %floor = llir.elementwise floor(%times) : (tensor<12xf32>) -> tensor<12xf32>
+  %bins = llir.elementwise cast(%floor) : (tensor<12xf32>) -> tensor<12xi64>
+  %zeros = llir.constant dense<0> : tensor<5xi64>
+  %ones = llir.constant dense<1> : tensor<12xi64>
+  %counts = llir.scatter add %zeros, %bins, %ones : tensor<5xi64>, tensor<12xi64>, tensor<12xi64>
+  %narrow = llir.elementwise cast(%counts) : (tensor<5xi64>) -> tensor<5xi32>
+  %sums = llir.scan %narrow {axis = 0 : i64, kind = #llir.scan_kind<sum>} : tensor<5xi32> -> tensor<5xi32>
+  %ends = llir.elementwise cast(%sums) : (tensor<5xi32>) -> tensor<5xi64>
+  %each = llir.view %ends <(d0, d1) -> (d1)> : tensor<5xi64> -> tensor<12x5xi64>
+  %place = llir.iota <(d0, d1) -> (d0)> : tensor<12x5xi64>
+  %before = llir.elementwise less_equal(%each, %place) : (tensor<12x5xi64>, tensor<12x5xi64>) -> tensor<12x5xi1>
+  %one = llir.elementwise cast(%before) : (tensor<12x5xi1>) -> tensor<12x5xi64>
+  %group = llir.reduce sum %one : tensor<12x5xi64> -> tensor<12xi64>
+  return %group : tensor<12xi64>
+}
+
+// a number may wrap around;
+// CHECK-LABEL: @groupsWrapped
+// CHECK: llir.reduce
+func.func @groupsWrapped(%keys: tensor<4x3xi64>) -> tensor<12xi64> {
+  %row = llir.view %keys <(d0, d1) -> (d1 floordiv 3, d1 mod 3)> : tensor<4x3xi64> -> tensor<1x12xi64>
+  %flat = llir.view %keys <(d0) -> (d0 floordiv 3, d0 mod 3)> : tensor<4x3xi64> -> tensor<12xi64>
+  %order = llir.argsort %row : tensor<1x12xi64> -> tensor<1x12xi64>
+  %places = llir.view %order <(d0) -> (0, d0)> : tensor<1x12xi64> -> tensor<12xi64>
+  %sorted = llir.gather %flat, %places : tensor<12xi64>, tensor<12xi64> -> tensor<12xi64>
+  %small = llir.elementwise cast(%sorted) : (tensor<12xi64>) -> tensor<12xi32>
+  %float = llir.elementwise cast(%small) : (tensor<12xi32>) -> tensor<12xf32>
+  %half = llir.constant dense<0.5> : tensor<12xf32>
+  %times = llir.elementwise mul(%half, %float) : (tensor<12xf32>, tensor<12xf32>) -> tensor<12xf32>
+  %floor = llir.elementwise floor(%times) : (tensor<12xf32>) -> tensor<12xf32>
+  %bins = llir.elementwise cast(%floor) : (tensor<12xf32>) -> tensor<12xi64>
+  %zeros = llir.constant dense<0> : tensor<5xi64>
+  %ones = llir.constant dense<1> : tensor<12xi64>
+  %counts = llir.scatter add %zeros, %bins, %ones : tensor<5xi64>, tensor<12xi64>, tensor<12xi64>
+  %narrow = llir.elementwise cast(%counts) : (tensor<5xi64>) -> tensor<5xi32>
+  %sums = llir.scan %narrow {axis = 0 : i64, kind = #llir.scan_kind<sum>} : tensor<5xi32> -> tensor<5xi32>
+  %ends = llir.elementwise cast(%sums) : (tensor<5xi32>) -> tensor<5xi64>
+  %each = llir.view %ends <(d0, d1) -> (d1)> : tensor<5xi64> -> tensor<12x5xi64>
+  %place = llir.iota <(d0, d1) -> (d0)> : tensor<12x5xi64>
+  %before = llir.elementwise less_equal(%each, %place) : (tensor<12x5xi64>, tensor<12x5xi64>) -> tensor<12x5xi1>
+  %one = llir.elementwise cast(%before) : (tensor<12x5xi1>) -> tensor<12x5xi64>
+  %group = llir.reduce sum %one : tensor<12x5xi64> -> tensor<12xi64>
+  return %group : tensor<12xi64>
+}
+
+// sums are of the groups before.
+// CHECK-LABEL: @groupsExclusive
+// CHECK: llir.reduce
+func.func @groupsExclusive(%keys: tensor<4x3xi64>) -> tensor<12xi64> {
+  %row = llir.view %keys <(d0, d1) -> (d1 floordiv 3, d1 mod 3)> : tensor<4x3xi64> -> tensor<1x12xi64>
+  %flat = llir.view %keys <(d0) -> (d0 floordiv 3, d0 mod 3)> : tensor<4x3xi64> -> tensor<12xi64>
+  %order = llir.argsort %row : tensor<1x12xi64> -> tensor<1x12xi64>
+  %places = llir.view %order <(d0) -> (0, d0)> : tensor<1x12xi64> -> tensor<12xi64>
+  %sorted = llir.gather %flat, %places : tensor<12xi64>, tensor<12xi64> -> tensor<12xi64>
+  %float = llir.elementwise cast(%sorted) : (tensor<12xi64>) -> tensor<12xf32>
+  %half = llir.constant dense<0.5> : tensor<12xf32>
+  %times = llir.elementwise mul(%half, %float) : (tensor<12xf32>, tensor<12xf32>) -> tensor<12xf32>
+  %floor = llir.elementwise floor(%times) : (tensor<12xf32>) -> tensor<12xf32>
+  %bins = llir.elementwise cast(%floor) : (tensor<12xf32>) -> tensor<12xi64>
+  %zeros = llir.constant dense<0> : tensor<5xi64>
+  %ones = llir.constant dense<1> : tensor<12xi64>
+  %counts = llir.scatter add %zeros, %bins, %ones : tensor<5xi64>, tensor<12xi64>, tensor<12xi64>
+  %narrow = llir.elementwise cast(%counts) : (tensor<5xi64>) -> tensor<5xi32>
+  %sums = llir.scan %narrow {axis = 0 : i64, exclusive = true, kind = #llir.scan_kind<sum>} : tensor<5xi32> -> tensor<5xi32>
+  %ends = llir.elementwise cast(%sums) : (tensor<5xi32>) -> tensor<5xi64>
+  %each = llir.view %ends <(d0, d1) -> (d1)> : tensor<5xi64> -> tensor<12x5xi64>
+  %place = llir.iota <(d0, d1) -> (d0)> : tensor<12x5xi64>
+  %before = llir.elementwise less_equal(%each, %place) : (tensor<12x5xi64>, tensor<12x5xi64>) -> tensor<12x5xi1>
+  %one = llir.elementwise cast(%before) : (tensor<12x5xi1>) -> tensor<12x5xi64>
+  %group = llir.reduce sum %one : tensor<12x5xi64> -> tensor<12xi64>
+  return %group : tensor<12xi64>
+}

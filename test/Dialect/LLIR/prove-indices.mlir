@@ -184,3 +184,52 @@ func.func @notFolded(%places: tensor<8xi64>, %i: tensor<8xi64>, %x: tensor<8xf32
   %11 = llir.elementwise select(%10, %iota, %i) : (tensor<8xi1>, tensor<8xi64>, tensor<8xi64>) -> tensor<8xi64>
   return %9, %11 : tensor<8xf32>, tensor<8xi64>
 }
+
+// Floats that follow from integers with bounds: bins of a histogram are inside, and each number is.
+// CHECK-LABEL: @histogram
+// CHECK-NOT: select
+// CHECK: %[[TRUE:.*]] = llir.view %{{.*}} <(d0) -> ()> : tensor<i1> -> tensor<9xi1>
+// CHECK: llir.elementwise cast(%[[TRUE]])
+// CHECK: llir.scatter add %{{.*}}, %{{.*}}, %{{.*}} : tensor<9xi64>
+func.func @histogram(%keys: tensor<1x9xf32>) -> tensor<9xi64> {
+  %order = llir.argsort %keys : tensor<1x9xf32> -> tensor<1x9xi64>
+  %places = llir.view %order <(d0) -> (0, d0)> : tensor<1x9xi64> -> tensor<9xi64>
+  %x = llir.elementwise cast(%places) : (tensor<9xi64>) -> tensor<9xf32>
+  %low = llir.constant dense<0.0> : tensor<9xf32>
+  %high = llir.constant dense<8.0> : tensor<9xf32>
+  %count = llir.constant dense<9.0> : tensor<9xf32>
+  %a = llir.elementwise less_equal(%low, %x) : (tensor<9xf32>, tensor<9xf32>) -> tensor<9xi1>
+  %b = llir.elementwise less_equal(%x, %high) : (tensor<9xf32>, tensor<9xf32>) -> tensor<9xi1>
+  %inside = llir.elementwise mul(%a, %b) : (tensor<9xi1>, tensor<9xi1>) -> tensor<9xi1>
+  %0 = llir.elementwise mul(%x, %count) : (tensor<9xf32>, tensor<9xf32>) -> tensor<9xf32>
+  %1 = llir.elementwise div(%0, %high) : (tensor<9xf32>, tensor<9xf32>) -> tensor<9xf32>
+  %2 = llir.elementwise floor(%1) : (tensor<9xf32>) -> tensor<9xf32>
+  %3 = llir.elementwise min(%2, %high) : (tensor<9xf32>, tensor<9xf32>) -> tensor<9xf32>
+  %4 = llir.elementwise select(%inside, %3, %low) : (tensor<9xi1>, tensor<9xf32>, tensor<9xf32>) -> tensor<9xf32>
+  %bins = llir.elementwise cast(%4) : (tensor<9xf32>) -> tensor<9xi64>
+  %ones = llir.elementwise cast(%inside) : (tensor<9xi1>) -> tensor<9xi64>
+  %zeros = llir.constant dense<0> : tensor<9xi64>
+  %5 = llir.scatter add %zeros, %bins, %ones {checked} : tensor<9xi64>, tensor<9xi64>, tensor<9xi64>
+  return %5 : tensor<9xi64>
+}
+
+// Without the last minimum the greatest is 9; a product that is rounded up may be the next number.
+// CHECK-LABEL: @beyond
+// CHECK-COUNT-2: llir.gather {{.*}} {checked}
+func.func @beyond(%keys: tensor<1x9xf32>, %t: tensor<9xf32>) -> (tensor<9xf32>, tensor<9xf32>) {
+  %order = llir.argsort %keys : tensor<1x9xf32> -> tensor<1x9xi64>
+  %places = llir.view %order <(d0) -> (0, d0)> : tensor<1x9xi64> -> tensor<9xi64>
+  %x = llir.elementwise cast(%places) : (tensor<9xi64>) -> tensor<9xf32>
+  %high = llir.constant dense<8.0> : tensor<9xf32>
+  %count = llir.constant dense<9.0> : tensor<9xf32>
+  %0 = llir.elementwise mul(%x, %count) : (tensor<9xf32>, tensor<9xf32>) -> tensor<9xf32>
+  %1 = llir.elementwise div(%0, %high) : (tensor<9xf32>, tensor<9xf32>) -> tensor<9xf32>
+  %2 = llir.elementwise floor(%1) : (tensor<9xf32>) -> tensor<9xf32>
+  %3 = llir.elementwise cast(%2) : (tensor<9xf32>) -> tensor<9xi64>
+  %4 = llir.gather %t, %3 {checked} : tensor<9xf32>, tensor<9xi64> -> tensor<9xf32>
+  %near = llir.constant dense<1.12499988> : tensor<9xf32>
+  %5 = llir.elementwise mul(%x, %near) : (tensor<9xf32>, tensor<9xf32>) -> tensor<9xf32>
+  %6 = llir.elementwise cast(%5) : (tensor<9xf32>) -> tensor<9xi64>
+  %7 = llir.gather %t, %6 {checked} : tensor<9xf32>, tensor<9xi64> -> tensor<9xf32>
+  return %4, %7 : tensor<9xf32>, tensor<9xf32>
+}

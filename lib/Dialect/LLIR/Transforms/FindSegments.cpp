@@ -5,6 +5,11 @@
 // begun. A row of that result cannot be computed by itself; a reduction from
 // the begin of a segment to the next one can.
 //
+// The other way round, front ends find the group of each row of a sorted
+// sequence from where the groups end: they count the rows of each, sum the
+// counts, and count for each row the ends up to its place. That is the number
+// that was counted, as it stands: rows that are sorted by it need none of this.
+//
 // Tested by test/Dialect/LLIR/find-segments.mlir.
 //
 //===----------------------------------------------------------------------===//
@@ -140,6 +145,190 @@ static std::optional<Begins> findCounted(Value index) {
   return findBegins(compare->getOperand(0));
 }
 
+//===----------------------------------------------------------------------===//
+// Groups of sorted rows
+//===----------------------------------------------------------------------===//
+
+static int64_t getRank(Value v) {
+  return cast<RankedTensorType>(v.getType()).getRank();
+}
+
+/// `v` behind views that keep all elements in their order.
+static Value behindReshapes(Value v, const Assumptions &symbols) {
+  while (auto view = v.getDefiningOp<ViewOp>()) {
+    SmallVector<Expr> domain = hlir::getExtents(v),
+                      range = hlir::getExtents(view.getOperand());
+    std::optional<Expr> offset =
+        getContiguousOffset(view.getMap(), domain, range, symbols);
+    if (!offset || !offset->isConstant(0) ||
+        !haveSameSize(domain, range, symbols))
+      break;
+    v = view.getOperand();
+  }
+  return v;
+}
+
+/// Whether `v`, of one dim, are integers in ascending order.
+static bool isSortedGather(GatherOp gather, const Assumptions &symbols) {
+  Value indices = behindReshapes(gather.getIndices(), symbols);
+  auto order = indices.getDefiningOp<ArgsortOp>();
+  if (!order || order.getDescending() || order.getBegin() ||
+      !isa<IntegerType>(getElementTypeOrSelf(order.getOperand())))
+    return false;
+  SmallVector<Expr> extents = hlir::getExtents(order.getOperand());
+  return hlir::getExtents(indices) == extents &&
+         haveSameSize(extents, {extents.back()}, symbols) &&
+         behindReshapes(gather.getData(), symbols) ==
+             behindReshapes(order.getOperand(), symbols);
+}
+
+/// The number that all elements of `v` are, if it is finite.
+static std::optional<double> getNumber(Value v) {
+  Attribute element = getSplat(v);
+  if (auto number = dyn_cast_or_null<FloatAttr>(element))
+    if (number.getValue().isFinite())
+      return number.getValueAsDouble();
+  if (auto number = dyn_cast_or_null<IntegerAttr>(element))
+    return double(number.getInt());
+  return std::nullopt;
+}
+
+/// Whether the elements of `v`, of one dim, are proved to rise or stay: a
+/// function that does, of integers in ascending order. Sums and products of
+/// integers might wrap around.
+static bool isAscending(Value v, const Assumptions &symbols) {
+  constexpr unsigned kMost = 32;
+  for (unsigned seen = 0; seen < kMost; ++seen) {
+    if (auto gather = v.getDefiningOp<GatherOp>())
+      return isSortedGather(gather, symbols);
+    auto op = v.getDefiningOp<ElementwiseOp>();
+    if (!op)
+      return false;
+    auto inputs = op.getInputs();
+    Type type = getElementTypeOrSelf(v);
+    const bool isFloat = isa<FloatType>(type);
+    auto rest = [&](unsigned i) { return getNumber(inputs[1 - i]); };
+    switch (op.getFn()) {
+    case Fn::Cast: {
+      Type from = getElementTypeOrSelf(inputs[0]);
+      const bool mayWrap = !isFloat && from.getIntOrFloatBitWidth() >
+                                           type.getIntOrFloatBitWidth();
+      if (mayWrap || type.isInteger(1))
+        return false;
+      v = inputs[0];
+      continue;
+    }
+    case Fn::Floor:
+      v = inputs[0];
+      continue;
+    case Fn::Min:
+    case Fn::Max:
+    case Fn::Add:
+    case Fn::Mul: {
+      const bool isChoice = op.getFn() == Fn::Min || op.getFn() == Fn::Max;
+      unsigned i = rest(0) ? 0 : 1;
+      std::optional<double> number = rest(i);
+      if (!number || (!isChoice && !isFloat) ||
+          (op.getFn() == Fn::Mul && !(*number > 0)))
+        return false;
+      v = inputs[i];
+      continue;
+    }
+    case Fn::Sub:
+    case Fn::Div: {
+      std::optional<double> number = rest(0);
+      if (!number || !isFloat || (op.getFn() == Fn::Div && !(*number > 0)))
+        return false;
+      v = inputs[0];
+      continue;
+    }
+    default:
+      return false;
+    }
+  }
+  return false;
+}
+
+/// Whether a type has each integer up to `most`.
+static bool holdsAll(Type type, const Expr &most, const Assumptions &symbols) {
+  int64_t digits = 0;
+  if (auto number = dyn_cast<FloatType>(type))
+    digits = number.getFPMantissaWidth();
+  else if (type.isSignlessInteger(32) || type.isInteger(64))
+    digits = type.getIntOrFloatBitWidth() - 1;
+  return digits > 0 && symbols.provablyLessEqual(
+                           most, int64_t(1) << std::min<int64_t>(digits, 62));
+}
+
+/// The group of each row, by where groups end, as the number by which rows were
+/// counted.
+static Decision replaceGroups(llir::ReduceOp reduce,
+                              const Assumptions &symbols) {
+  auto refuse = [](StringLiteral why) { return Decision::refuse(why); };
+  auto sum = reduce.getKind() == ReduceKind::Sum
+                 ? reduce.getOperand().getDefiningOp<ElementwiseOp>()
+                 : ElementwiseOp();
+  auto compare = sum && sum.getFn() == Fn::Cast
+                     ? sum->getOperand(0).getDefiningOp<ElementwiseOp>()
+                     : ElementwiseOp();
+  if (!compare || compare.getFn() != Fn::LessEqual ||
+      getRank(reduce.getOperand()) != 2 ||
+      !isFirstIndex(compare->getOperand(1)))
+    return refuse("it does not count what is at or before a place");
+  std::optional<Begins> ends = findBegins(compare->getOperand(0));
+  auto scan = ends ? ends->source.getDefiningOp<ScanOp>() : ScanOp();
+  if (!scan || scan.getKind() != ScanKind::Sum || scan.getReverse() ||
+      scan.getExclusive() || scan.getPositions() ||
+      getRank(ends->source) != 1 || ends->map.getResults()[0] != Expr::dim(0) ||
+      !areEqual({ends->count}, hlir::getExtents(ends->source), symbols))
+    return refuse("it does not count running sums");
+  Expr rows = hlir::getExtents(reduce.getResult())[0];
+  Value counts = scan.getOperand();
+  auto holds = [&](Value v) {
+    return holdsAll(getElementTypeOrSelf(v), rows, symbols);
+  };
+  if (!holds(scan.getResult()) || !holds(reduce.getResult()) ||
+      !holds(sum.getResult()))
+    return refuse("counts may be more than their type holds");
+  while (auto cast = counts.getDefiningOp<ElementwiseOp>()) {
+    if (cast.getFn() != Fn::Cast || !holds(counts))
+      return refuse("the sums are not of counts");
+    counts = cast->getOperand(0);
+  }
+  auto scatter = counts.getDefiningOp<ScatterOp>();
+  if (!scatter || scatter.getCombine() != hlir::Combine::Add ||
+      getRank(counts) != 1 || !holds(counts) ||
+      !isInteger(getSplat(scatter.getDest()), 0))
+    return refuse("the sums are not of counts");
+  Value ones = scatter.getUpdates();
+  if (auto cast = ones.getDefiningOp<ElementwiseOp>())
+    if (cast.getFn() == Fn::Cast)
+      ones = cast->getOperand(0);
+  // One bit that is set is -1 as a signed number.
+  if (!isInteger(getSplat(ones),
+                 getElementTypeOrSelf(ones).isInteger(1) ? -1 : 1))
+    return refuse("not each row counts as one");
+  Value groups = scatter.getIndices();
+  if (scatter.getChecked())
+    return refuse("a group may be none that is counted");
+  if (getRank(groups) != 1 ||
+      !areEqual(hlir::getExtents(groups), {rows}, symbols))
+    return refuse("other rows are counted");
+  if (!isAscending(groups, symbols))
+    return refuse("rows are not proved to be sorted by their group");
+  ImplicitLocOpBuilder b(reduce.getLoc(), reduce);
+  if (groups.getType() != reduce.getResult().getType())
+    groups = ElementwiseOp::create(b, reduce.getResult().getType(), Fn::Cast,
+                                   groups);
+  reduce.getResult().replaceAllUsesWith(groups);
+  reduce.erase();
+  return Decision::accept();
+}
+
+//===----------------------------------------------------------------------===//
+// Segments
+//===----------------------------------------------------------------------===//
+
 /// The scatter as a reduction of segments.
 static Decision replace(ScatterOp op, const Assumptions &symbols) {
   if (op.getCombine() == hlir::Combine::Set)
@@ -178,9 +367,19 @@ void FindSegments::runOnOperation() {
   Assumptions symbols =
       hlir::getAssumptions(getOperation().getBody().front().getTerminator());
   Reporter reporter(&getContext(), DEBUG_TYPE, getOperation().getSymName());
+  SmallVector<llir::ReduceOp> counts;
+  for (auto op : getOperation().getBody().front().getOps<llir::ReduceOp>())
+    counts.push_back(op);
+  for (llir::ReduceOp op : counts) {
+    Location loc = op.getLoc();
+    // Other sums are not worth a remark.
+    if (replaceGroups(op, symbols))
+      reporter.passed(loc, "groups", {});
+  }
   SmallVector<ScatterOp> scatters;
   for (auto op : getOperation().getBody().front().getOps<ScatterOp>())
-    scatters.push_back(op);
+    if (!op->use_empty())
+      scatters.push_back(op);
   for (ScatterOp op : scatters) {
     Location loc = op.getLoc();
     if (Decision found = replace(op, symbols))

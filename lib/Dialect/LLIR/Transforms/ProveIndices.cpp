@@ -13,6 +13,8 @@
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
 
+#include <cmath>
+
 namespace luminal::llir {
 #define GEN_PASS_DEF_PROVEINDICESPASS
 #include "luminal/Dialect/LLIR/Transforms/Passes.h.inc"
@@ -39,7 +41,8 @@ public:
 
   const Interval &get(Value value);
   bool isInside(Value indices, const Expr &extent);
-  /// What a comparison of integers is, where it is the same for every element.
+  /// What a comparison is, or several of them together, where it is the same
+  /// for every element.
   std::optional<bool> decide(Value condition);
 
 private:
@@ -47,6 +50,11 @@ private:
   Interval computeElementwise(ElementwiseOp op);
   Interval computeSelect(ElementwiseOp op);
   Interval computeConstant(llir::ConstantOp op);
+  /// Bounds of floats that follow from integers, rounded outwards; none of them
+  /// is NaN.
+  using Bounds = std::optional<std::pair<double, double>>;
+  Bounds boundFloats(Value value);
+  Bounds computeFloats(Value value);
   /// Drops bounds that the element type of `value` might not hold.
   Interval clamp(Interval range, Value value) const;
   Interval ofExact(const Expr &e, Value value) const;
@@ -58,8 +66,34 @@ private:
 
   const Assumptions &symbols;
   DenseMap<Value, Interval> known;
+  DenseMap<Value, Bounds> knownFloats;
+  /// Floats within each other.
+  unsigned nesting = 0;
 };
 } // namespace
+
+static bool mayBeIndex(Value value) {
+  Type element = cast<RankedTensorType>(value.getType()).getElementType();
+  return element.isSignlessInteger(32) || element.isInteger(64);
+}
+
+/// The value that `value` is a name of: an operand of the kernel whose region
+/// takes it, or what the region of a kernel yields.
+static Value throughKernels(Value value) {
+  while (true) {
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp());
+      if (!kernel)
+        return value;
+      value = kernel->getOperand(argument.getArgNumber());
+    } else if (auto kernel = value.getDefiningOp<KernelOp>()) {
+      Operation *yield = kernel.getBody().front().getTerminator();
+      value = yield->getOperand(cast<OpResult>(value).getResultNumber());
+    } else {
+      return value;
+    }
+  }
+}
 
 std::optional<Expr> ValueRanges::smaller(std::optional<Expr> a,
                                          std::optional<Expr> b) const {
@@ -130,15 +164,147 @@ static ElementwiseOp getComparison(Value condition) {
 }
 
 std::optional<bool> ValueRanges::decide(Value condition) {
-  ElementwiseOp compare = getComparison(condition);
-  if (!compare)
+  auto op = condition.getDefiningOp<ElementwiseOp>();
+  if (!op || op.getInputs().size() != 2)
     return std::nullopt;
-  Interval rx = get(compare.getInputs()[0]), ry = get(compare.getInputs()[1]);
-  if (rx.lo && ry.hi && symbols.provablyLessEqual(*ry.hi, *rx.lo))
+  Value x = op.getInputs()[0], y = op.getInputs()[1];
+  if (op.getFn() == Fn::Mul && getElementTypeOrSelf(condition).isInteger(1)) {
+    std::optional<bool> first = decide(x), second = decide(y);
+    if (first == false || second == false)
+      return false;
+    if (first && second)
+      return true;
+    return std::nullopt;
+  }
+  const bool isStrict = op.getFn() == Fn::LessThan;
+  if (!isStrict && op.getFn() != Fn::LessEqual)
+    return std::nullopt;
+  if (isa<FloatType>(getElementTypeOrSelf(x))) {
+    Bounds bx = boundFloats(x), by = boundFloats(y);
+    if (!bx || !by)
+      return std::nullopt;
+    if (isStrict ? bx->second < by->first : bx->second <= by->first)
+      return true;
+    if (isStrict ? bx->first >= by->second : bx->first > by->second)
+      return false;
+    return std::nullopt;
+  }
+  Interval rx = get(x), ry = get(y);
+  auto isBelow = [&](const Expr &a, const Expr &b, bool strictly) {
+    return strictly ? symbols.provablyLess(a, b)
+                    : symbols.provablyLessEqual(a, b);
+  };
+  if (rx.lo && ry.hi && isBelow(*ry.hi, *rx.lo, !isStrict))
     return false;
-  if (rx.hi && ry.lo && symbols.provablyLess(*rx.hi, *ry.lo))
+  if (rx.hi && ry.lo && isBelow(*rx.hi, *ry.lo, isStrict))
     return true;
   return std::nullopt;
+}
+
+ValueRanges::Bounds ValueRanges::boundFloats(Value value) {
+  constexpr unsigned kMost = 32;
+  if (auto it = knownFloats.find(value); it != knownFloats.end())
+    return it->second;
+  if (nesting == kMost)
+    return std::nullopt;
+  ++nesting;
+  Bounds bounds = computeFloats(value);
+  --nesting;
+  // Far from where numbers of the type end.
+  const double most = getElementTypeOrSelf(value).isF16() ? 0x1p14 : 0x1p60;
+  if (bounds && (!(bounds->first >= -most) || !(bounds->second <= most)))
+    bounds = std::nullopt;
+  knownFloats[value] = bounds;
+  return bounds;
+}
+
+ValueRanges::Bounds ValueRanges::computeFloats(Value value) {
+  auto type = dyn_cast<FloatType>(getElementTypeOrSelf(value));
+  Operation *op = throughKernels(value).getDefiningOp();
+  if (!type || !op)
+    return std::nullopt;
+  if (auto view = dyn_cast<ViewOp>(op))
+    return boundFloats(view.getOperand());
+  if (auto constant = dyn_cast<llir::ConstantOp>(op)) {
+    auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
+    if (!splat)
+      return std::nullopt;
+    double number = splat.getSplatValue<APFloat>().convertToDouble();
+    return std::pair(number, number);
+  }
+  auto elementwise = dyn_cast<ElementwiseOp>(op);
+  if (!elementwise)
+    return std::nullopt;
+  const int digits = int(type.getFPMantissaWidth());
+  // One step of the type beyond, twice.
+  auto widen = [&](double lo, double hi) -> Bounds {
+    const double step = std::exp2(2 - digits);
+    return std::pair(lo - std::abs(lo) * step, hi + std::abs(hi) * step);
+  };
+  auto inputs = elementwise.getInputs();
+  if (elementwise.getFn() == Fn::Select) {
+    std::optional<bool> known = decide(inputs[0]);
+    Bounds a = boundFloats(inputs[1]), b = boundFloats(inputs[2]);
+    if (known)
+      return *known ? a : b;
+    if (!a || !b)
+      return std::nullopt;
+    return std::pair(std::min(a->first, b->first),
+                     std::max(a->second, b->second));
+  }
+  if (elementwise.getFn() == Fn::Cast && mayBeIndex(inputs[0])) {
+    Interval range = get(inputs[0]);
+    if (!range.lo || !range.hi)
+      return std::nullopt;
+    std::optional<int64_t> lo = symbols.lowerBound(*range.lo),
+                           hi = symbols.upperBound(*range.hi);
+    if (!lo || !hi)
+      return std::nullopt;
+    const int64_t exact = int64_t(1) << digits;
+    if (*lo >= -exact && *hi <= exact)
+      return std::pair(double(*lo), double(*hi));
+    return widen(double(*lo), double(*hi));
+  }
+  SmallVector<std::pair<double, double>, 2> b;
+  for (Value input : inputs) {
+    Bounds bounds = boundFloats(input);
+    if (!bounds)
+      return std::nullopt;
+    b.push_back(*bounds);
+  }
+  auto spanOf = [&](auto compute) -> Bounds {
+    double all[] = {
+        compute(b[0].first, b[1].first), compute(b[0].first, b[1].second),
+        compute(b[0].second, b[1].first), compute(b[0].second, b[1].second)};
+    return widen(*std::min_element(all, all + 4),
+                 *std::max_element(all, all + 4));
+  };
+  switch (elementwise.getFn()) {
+  case Fn::Cast:
+    return widen(b[0].first, b[0].second);
+  case Fn::Floor:
+    return std::pair(std::floor(b[0].first), std::floor(b[0].second));
+  case Fn::Min:
+    return std::pair(std::min(b[0].first, b[1].first),
+                     std::min(b[0].second, b[1].second));
+  case Fn::Max:
+    return std::pair(std::max(b[0].first, b[1].first),
+                     std::max(b[0].second, b[1].second));
+  case Fn::Add:
+    return widen(b[0].first + b[1].first, b[0].second + b[1].second);
+  case Fn::Sub:
+    return widen(b[0].first - b[1].second, b[0].second - b[1].first);
+  case Fn::Mul:
+    return spanOf([](double x, double y) { return x * y; });
+  case Fn::Div:
+    // Not by numbers whose quotients may have no bounds.
+    if (std::min(std::abs(b[1].first), std::abs(b[1].second)) < 0x1p-20 ||
+        (b[1].first < 0) != (b[1].second < 0))
+      return std::nullopt;
+    return spanOf([](double x, double y) { return x / y; });
+  default:
+    return std::nullopt;
+  }
 }
 
 /// `condition ? a : b`, where the condition may bound the branches.
@@ -175,8 +341,13 @@ Interval ValueRanges::computeElementwise(ElementwiseOp op) {
   if (op.getFn() == Fn::Select)
     return computeSelect(op);
   Interval a = get(op.getInputs()[0]);
-  if (op.getFn() == Fn::Cast)
+  if (op.getFn() == Fn::Cast) {
+    Bounds floats = boundFloats(op.getInputs()[0]);
+    if (floats)
+      return {std::nullopt, Expr(int64_t(std::trunc(floats->first))),
+              Expr(int64_t(std::trunc(floats->second)))};
     return a;
+  }
   if (op.getInputs().size() != 2)
     return {};
   Interval b = get(op.getInputs()[1]);
@@ -276,11 +447,6 @@ Interval ValueRanges::compute(Operation *op) {
       .Default([](Operation *) { return Interval(); });
 }
 
-static bool mayBeIndex(Value value) {
-  Type element = cast<RankedTensorType>(value.getType()).getElementType();
-  return element.isSignlessInteger(32) || element.isInteger(64);
-}
-
 /// The values from which the range of an op's result may follow: its operands,
 /// and the values that a condition compares.
 static SmallVector<Value> getIndexOperands(Operation *op) {
@@ -294,24 +460,6 @@ static SmallVector<Value> getIndexOperands(Operation *op) {
                     mayBeIndex);
   }
   return operands;
-}
-
-/// The value that `value` is a name of: an operand of the kernel whose region
-/// takes it, or what the region of a kernel yields.
-static Value throughKernels(Value value) {
-  while (true) {
-    if (auto argument = dyn_cast<BlockArgument>(value)) {
-      auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp());
-      if (!kernel)
-        return value;
-      value = kernel->getOperand(argument.getArgNumber());
-    } else if (auto kernel = value.getDefiningOp<KernelOp>()) {
-      Operation *yield = kernel.getBody().front().getTerminator();
-      value = yield->getOperand(cast<OpResult>(value).getResultNumber());
-    } else {
-      return value;
-    }
-  }
 }
 
 const Interval &ValueRanges::get(Value name) {
@@ -350,16 +498,32 @@ bool ValueRanges::isInside(Value indices, const Expr &extent) {
          symbols.provablyLess(*range.hi, extent);
 }
 
-/// Selects whose comparison is the same for every element: front ends wrap each
-/// index that they do not know, and most are of sorts or positions.
-static void foldSelects(func::FuncOp function, ValueRanges &ranges) {
+/// Comparisons that are the same for every element, and selects by them: front
+/// ends wrap each index that they do not know, and most are of sorts or
+/// positions.
+static void foldConditions(func::FuncOp function, ValueRanges &ranges) {
   // The ops of a kernel may have a schedule, which numbers them.
   Block &body = function.getBody().front();
-  for (ElementwiseOp op : body.getOps<ElementwiseOp>()) {
-    if (op.getFn() != Fn::Select || !mayBeIndex(op.getResult()))
-      continue;
-    if (std::optional<bool> known = ranges.decide(op.getInputs()[0]))
-      op.getResult().replaceAllUsesWith(op.getInputs()[*known ? 1 : 2]);
+  for (ElementwiseOp op : body.getOps<ElementwiseOp>())
+    if (op.getFn() == Fn::Select)
+      if (std::optional<bool> known = ranges.decide(op.getInputs()[0]))
+        op.getResult().replaceAllUsesWith(op.getInputs()[*known ? 1 : 2]);
+  SmallVector<std::pair<ElementwiseOp, bool>> decided;
+  for (ElementwiseOp op : body.getOps<ElementwiseOp>())
+    if (getElementTypeOrSelf(op.getResult()).isInteger(1) && !op->use_empty())
+      if (std::optional<bool> known = ranges.decide(op.getResult()))
+        decided.push_back({op, *known});
+  for (auto [op, known] : decided) {
+    OpBuilder b(op);
+    auto scalar = RankedTensorType::get({}, b.getI1Type());
+    Value one = llir::ConstantOp::create(
+        b, op.getLoc(), scalar,
+        DenseElementsAttr::get(scalar, Attribute(b.getBoolAttr(known))));
+    Value all = ViewOp::create(
+        b, op.getLoc(), op.getResult().getType(), one,
+        hlir::MapAttr::get(b.getContext(),
+                           hlir::getExtents(op.getResult()).size(), {}));
+    op.getResult().replaceAllUsesWith(all);
   }
   // What only they read: readers come after what they read.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
@@ -376,8 +540,11 @@ public:
       return;
     Assumptions symbols =
         hlir::getAssumptions(getOperation().getBody().front().getTerminator());
+    {
+      ValueRanges before(symbols);
+      foldConditions(getOperation(), before);
+    }
     ValueRanges ranges(symbols);
-    foldSelects(getOperation(), ranges);
     Reporter reporter(&getContext(), DEBUG_TYPE, getOperation().getSymName());
     // Drops the check where it is proved, adds it where it is not, and emits a
     // remark.
