@@ -20,8 +20,9 @@ warnings.filterwarnings("ignore")
 import numpy as np
 import torch
 
-import aten_cases  # These two lie beside this file.
+import aten_cases  # These lie beside this file.
 import float64
+import quick_export  # noqa: F401
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 UNIT = {torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}

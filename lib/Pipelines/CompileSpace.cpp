@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "CompileSpace.h"
-#include "luminal/Dialect/HLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Utils/KernelClasses.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
 #include "luminal/Support/Sha256.h"
@@ -117,7 +116,7 @@ LogicalResult CompileSpace::materialise(const Extracted &extracted,
         .takeBody(from.getBody());
   }
   PassManager pm(given.getContext());
-  pm.addNestedPass<func::FuncOp>(hlir::createUnrollLoopsPass());
+  addWithoutLoops(pm);
   return pm.run(*lowered.module);
 }
 

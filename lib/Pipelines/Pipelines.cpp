@@ -42,9 +42,11 @@ Phase luminal::getPhase(ModuleOp module) {
     else if (auto kernel = dyn_cast<llir::KernelOp>(op)) {
       hasKernels = true;
       hasLoops &= kernel.getLoops().has_value();
-    } else if (isa<hlir::RepeatOp>(op))
-      hasRepeat = hasHLIR = true;
-    else if (isa_and_nonnull<hlir::HLIRDialect>(op->getDialect()))
+    } else if (auto repeat = dyn_cast<hlir::RepeatOp>(op)) {
+      // One over rows may have been imported so.
+      hasRepeat |= repeat.getRows().empty();
+      hasHLIR = true;
+    } else if (isa_and_nonnull<hlir::HLIRDialect>(op->getDialect()))
       hasHLIR = true;
     else if (isa_and_nonnull<llir::LLIRDialect>(op->getDialect()))
       hasFlat = true;
@@ -66,6 +68,12 @@ static void setDevice(PassOptions &pass, const PipelineOptions &options) {
   pass.target = options.target;
   pass.arch = options.arch;
   pass.machine = options.machine;
+}
+
+void luminal::addWithoutLoops(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(llir::createFormRecurrencesPass());
+  // What comes next takes each trip of others for itself.
+  pm.addNestedPass<func::FuncOp>(hlir::createUnrollLoopsPass());
 }
 
 LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
@@ -114,6 +122,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
 
   // 2. rolled -> saturated: the cheapest equal program, in LLIR only.
   if (passes(Phase::Saturated)) {
+    pm.addNestedPass<func::FuncOp>(hlir::createSplitLoopsPass());
     if (!options.kernels.empty()) {
       DeclareKernelsPassOptions declare;
       setDevice(declare, options);
@@ -139,8 +148,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
 #include "luminal/EqSat/Core/Limits.def"
     pm.addPass(eqsat::createSaturatePass(saturate, limits, machine,
                                          options.keepSession));
-    // What comes next takes each trip for itself.
-    pm.addNestedPass<func::FuncOp>(hlir::createUnrollLoopsPass());
+    addWithoutLoops(pm);
   }
 
   // 3. saturated -> fused: kernels, and states updated in place.

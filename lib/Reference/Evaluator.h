@@ -95,6 +95,10 @@ private:
   // By op; each defines the op's results.
   mlir::LogicalResult elementwise(mlir::Operation *op, ChunkFn fn);
   mlir::LogicalResult view(mlir::Operation *op, hlir::MapAttr map);
+  /// Elements of `source`, through `map` from an index of `shape`.
+  mlir::FailureOr<NodePtr> readThrough(mlir::Operation *op, hlir::MapAttr map,
+                                       llvm::ArrayRef<int64_t> shape,
+                                       Tensor source);
   /// Fails where the symbols do not satisfy the requirements of the indices of
   /// `op`.
   mlir::LogicalResult checkRequired(mlir::Operation *op);
@@ -105,6 +109,13 @@ private:
   mlir::LogicalResult gather(mlir::Operation *op);
   mlir::LogicalResult scatter(mlir::Operation *op, hlir::Combine combine);
   mlir::LogicalResult repeat(hlir::RepeatOp op);
+  /// Runs the region of `op` once for each row of `rows`, or of `each`, which
+  /// has lists of `trips` nodes; the last `numStacked` results have a row of
+  /// each trip.
+  mlir::LogicalResult loop(mlir::Operation *op, int64_t trips,
+                           llvm::SmallVector<NodePtr> carried,
+                           llvm::ArrayRef<NodePtr> each,
+                           llvm::ArrayRef<Tensor> rows, unsigned numStacked);
   /// A kernel that the caller of the interpreter knows by name.
   mlir::LogicalResult custom(mlir::Operation *op, llvm::StringRef name);
   mlir::LogicalResult gemm(llir::GemmOp op);
@@ -114,6 +125,7 @@ private:
   template <typename OpTy>
   mlir::LogicalResult scan(OpTy op);
   mlir::LogicalResult scanParts(llir::ScanPartsOp op);
+  mlir::LogicalResult recurrence(llir::RecurrenceOp op);
   mlir::LogicalResult sortRuns(llir::SortRunsOp op);
   mlir::LogicalResult mergeRuns(llir::MergeRunsOp op);
   mlir::LogicalResult alias(llir::AliasOp op);
@@ -133,7 +145,11 @@ private:
   std::optional<Tensor> allocate(DType dtype, llvm::ArrayRef<int64_t> shape);
   mlir::FailureOr<llvm::SmallVector<int64_t>> getShape(mlir::Operation *op,
                                                        mlir::Value value);
+  /// Extents at the current sizes.
+  mlir::FailureOr<llvm::SmallVector<int64_t>>
+  evaluate(mlir::Operation *op, llvm::ArrayRef<Expr> extents);
   void define(mlir::Value result, Tensor tensor);
+  static NodePtr makeNode(Tensor tensor);
   /// Defines a result by a recipe, computed at once unless `op` has a reader.
   mlir::LogicalResult define(mlir::Operation *op, NodePtr recipe);
   /// Finds the readers of a block's ops.

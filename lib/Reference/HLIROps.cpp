@@ -260,33 +260,6 @@ LogicalResult Evaluator::scatter(Operation *op, hlir::Combine combine) {
 // Structure
 //===----------------------------------------------------------------------===//
 
-LogicalResult Evaluator::repeat(hlir::RepeatOp op) {
-  SmallVector<NodePtr> carried;
-  for (unsigned i = 0; i < op->getNumOperands(); ++i)
-    if (failed(getTensor(op, i)))
-      return failure();
-  for (Value value : op.getCarried())
-    carried.push_back(get(value));
-  auto trips = static_cast<size_t>(op.getTrips());
-  SmallVector<NodePtr> results(op.getNumResults());
-  for (size_t trip = 0; trip < trips; ++trip) {
-    SmallVector<NodePtr> arguments = carried;
-    for (size_t at = trip; at < op.getEach().size(); at += trips)
-      arguments.push_back(get(op.getEach()[at]));
-    FailureOr<SmallVector<NodePtr>> next = run(op.getBody().front(), arguments);
-    if (failed(next))
-      return failure();
-    for (size_t i = carried.size(), at = i + trip; i < next->size();
-         ++i, at += trips)
-      results[at] = (*next)[i];
-    carried.assign(next->begin(), next->begin() + carried.size());
-  }
-  llvm::copy(carried, results.begin());
-  for (auto [result, node] : llvm::zip_equal(op.getResults(), results))
-    nodes[result] = node;
-  return success();
-}
-
 LogicalResult Evaluator::custom(Operation *op, StringRef name) {
   SmallVector<Tensor> inputs;
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {

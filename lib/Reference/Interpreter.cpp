@@ -153,12 +153,26 @@ private:
 
 FailureOr<SmallVector<int64_t>> Evaluator::getShape(Operation *op,
                                                     Value value) {
-  SmallVector<int64_t> shape;
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type)
     return op->emitError() << "expected a ranked tensor, found "
                            << value.getType();
-  for (const Expr &extent : hlir::getExtents(type)) {
+  FailureOr<SmallVector<int64_t>> shape = evaluate(op, hlir::getExtents(type));
+  if (failed(shape))
+    return failure();
+  // After this, no count of elements or bytes can overflow.
+  int64_t bytes = 8;
+  for (int64_t size : *shape)
+    if (!llvm::is_contained(*shape, 0) &&
+        __builtin_mul_overflow(bytes, size, &bytes))
+      return op->emitError() << "not enough memory for " << type;
+  return shape;
+}
+
+FailureOr<SmallVector<int64_t>> Evaluator::evaluate(Operation *op,
+                                                    ArrayRef<Expr> extents) {
+  SmallVector<int64_t> shape;
+  for (const Expr &extent : extents) {
     std::optional<int64_t> size =
         extent.evaluate([&](std::string_view name) -> std::optional<int64_t> {
           auto it = symbols.find(name);
@@ -176,12 +190,6 @@ FailureOr<SmallVector<int64_t>> Evaluator::getShape(Operation *op,
     }
     shape.push_back(*size);
   }
-  // After this, no count of elements or bytes can overflow.
-  int64_t bytes = 8;
-  for (int64_t size : shape)
-    if (!llvm::is_contained(shape, 0) &&
-        __builtin_mul_overflow(bytes, size, &bytes))
-      return op->emitError() << "not enough memory for " << type;
   return shape;
 }
 
@@ -214,8 +222,12 @@ std::optional<Tensor> Evaluator::allocate(DType dtype,
   return tensor;
 }
 
+NodePtr Evaluator::makeNode(Tensor tensor) {
+  return std::make_shared<TensorNode>(std::move(tensor));
+}
+
 void Evaluator::define(Value result, Tensor tensor) {
-  nodes[result] = std::make_shared<TensorNode>(std::move(tensor));
+  nodes[result] = makeNode(std::move(tensor));
 }
 
 FailureOr<Tensor> Evaluator::force(Operation *op, NodePtr &node) {
@@ -341,20 +353,26 @@ LogicalResult Evaluator::view(Operation *op, hlir::MapAttr map) {
   FailureOr<SmallVector<int64_t>> shape = getShape(op, op->getResult(0));
   if (failed(source) || failed(shape))
     return failure();
-  if (map.getNumDims() != shape->size() ||
-      map.getResults().size() != source->getShape().size())
+  FailureOr<NodePtr> node = readThrough(op, map, *shape, std::move(*source));
+  return failed(node) ? failure() : define(op, std::move(*node));
+}
+
+FailureOr<NodePtr> Evaluator::readThrough(Operation *op, hlir::MapAttr map,
+                                          ArrayRef<int64_t> shape,
+                                          Tensor source) {
+  if (map.getNumDims() != shape.size() ||
+      map.getResults().size() != source.getShape().size())
     return op->emitError() << "expected a map from the result's index to the "
                               "operand's";
   std::string error;
-  std::optional<IndexMap> index = IndexMap::get(
-      map.getResults(), symbols, *shape, source->getShape(), error);
+  std::optional<IndexMap> index =
+      IndexMap::get(map.getResults(), symbols, shape, source.getShape(), error);
   if ((!index || !index->isLinear()) && failed(checkRequired(op)))
     return failure();
   if (!index)
     return op->emitError() << error;
-  return define(op,
-                std::make_shared<ViewNode>(op, *shape, work, std::move(*index),
-                                           std::move(*source)));
+  return NodePtr(std::make_shared<ViewNode>(op, shape, work, std::move(*index),
+                                            std::move(source)));
 }
 
 LogicalResult Evaluator::iota(Operation *op, hlir::MapAttr map) {

@@ -104,6 +104,8 @@ LogicalResult Evaluator::runLLIR(Operation *op) {
       .Case<llir::ScanPartsOp>(
           [&](llir::ScanPartsOp s) { return scanParts(s); })
       .Case<llir::SortRunsOp>([&](llir::SortRunsOp s) { return sortRuns(s); })
+      .Case<llir::RecurrenceOp>(
+          [&](llir::RecurrenceOp r) { return recurrence(r); })
       .Case<llir::MergeRunsOp>(
           [&](llir::MergeRunsOp m) { return mergeRuns(m); })
       .Case<llir::CallOp>(

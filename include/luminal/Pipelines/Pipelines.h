@@ -105,6 +105,9 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
   KernelObjects *objects = nullptr;
 };
 
+/// Adds the passes behind extraction that leave no loop between ops.
+void addWithoutLoops(mlir::OpPassManager &pm);
+
 /// Adds the passes that bring a module from phase `from` to phase `to`
 /// (at most `Lowered`). Fails, with the reason in *error, on an option that
 /// names something unknown.

@@ -179,12 +179,20 @@ Value Emitter::emit(Value root, const Index &rootIndex) {
 }
 
 void Emitter::emitNew(Value v, const Index &index, ValueRange operands) {
-  if (auto argument = dyn_cast<BlockArgument>(v))
+  if (isPlaced(v))
+    return remember(v, index, loadKept(v, index));
+  if (auto argument = dyn_cast<BlockArgument>(v)) {
+    // That of a region in the kernel is remembered, or placed.
+    if (argument.getOwner() != &kernel.getBody().front())
+      return remember(v, index,
+                      failValue(argument.getOwner()->getParentOp(),
+                                "reads an argument of its region where no "
+                                "element of it is known",
+                                getElementType(v)));
     return remember(v, index,
                     load(argument.getArgNumber(),
                          simplify(linearize(index, getExtentsOf(v)))));
-  if (isPlaced(v))
-    return remember(v, index, loadKept(v, index));
+  }
   Operation *op = v.getDefiningOp();
   SmallVector<Value> elements;
   if (auto reduction = dyn_cast<llir::ReductionOpInterface>(op))

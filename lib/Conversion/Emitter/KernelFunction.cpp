@@ -38,7 +38,8 @@ static EmitForm getForm(llir::KernelOp kernel, llir::LoopCaseAttr loopCase) {
       {"stages", emitStages},          {"streamed", emitStreamed},
       {"blocks", emitBlocks},          {"streamed blocks", emitStreamedBlocks},
       {"transposes", emitTransposes},  {"updates", emitUpdates},
-      {"row program", emitRowProgram}, {"whole", emitWhole}};
+      {"row program", emitRowProgram}, {"whole", emitWhole},
+      {"recurrence", emitRecurrence}};
   StringRef title = llir::getLoopsTitle(kernel, loopCase);
   auto it =
       llvm::find_if(forms, [&](auto &form) { return form.first == title; });

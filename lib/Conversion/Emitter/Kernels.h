@@ -51,6 +51,7 @@ WorkShape emitStreamed(Emitter &e, const WorkLoop &loop);
 WorkShape emitStreamedBlocks(Emitter &e, const WorkLoop &loop);
 WorkShape emitTransposes(Emitter &e, const WorkLoop &loop);
 WorkShape emitWhole(Emitter &e, const WorkLoop &loop);
+WorkShape emitRecurrence(Emitter &e, const WorkLoop &loop);
 
 /// Emits the case `e.loopCase`, whatever its form.
 WorkShape emitForm(Emitter &e, const WorkLoop &loop);

@@ -211,12 +211,16 @@ static bool isWeight(Value leaf) {
   auto repeat = dyn_cast<hlir::RepeatOp>(argument.getOwner()->getParentOp());
   if (!repeat)
     return llir::isWeight(argument);
-  unsigned number = argument.getArgNumber(), trips = repeat.getTrips();
+  unsigned number = argument.getArgNumber();
   unsigned carried = repeat.getCarried().size();
   if (number < carried)
     return false;
-  return llvm::all_of(repeat.getEach().slice((number - carried) * trips, trips),
-                      isWeight);
+  number -= carried;
+  const unsigned lists = repeat.getNumLists();
+  if (number >= lists)
+    return isWeight(repeat.getRows()[number - lists]);
+  unsigned trips = repeat.getTrips();
+  return llvm::all_of(repeat.getEach().slice(number * trips, trips), isWeight);
 }
 
 namespace {

@@ -80,7 +80,8 @@ void luminal::eqsat::registerStaticCost() {
                     });
   registerRegionTrips([](Operation *op) -> std::optional<double> {
     if (auto repeat = dyn_cast<hlir::RepeatOp>(op))
-      return double(repeat.getTrips());
+      return llir::nominalValue(repeat.getTripsExpr(),
+                                hlir::getAssumptions(repeat));
     return std::nullopt;
   });
 }

@@ -352,6 +352,13 @@ void Importer::translate(const Node &node) {
 
   std::string op = node.getOp();
   StringRef target = op;
+  if (isLoop(node)) {
+    Status status = translateLoop(node);
+    if (status)
+      return;
+    problems.push_back({target.str(), status.error().message, loc});
+    return poison();
+  }
   const OpEntry *entry = findOp(target);
   bool inPlace = false;
   if (!entry) {

@@ -131,6 +131,9 @@ private:
   /// Whether a node or an output reads the value.
   bool isRead(const std::string &name) const;
   void translate(const Node &node);
+  /// Whether the node runs a graph for each row.
+  static bool isLoop(const Node &node);
+  Status translateLoop(const Node &node);
   mlir::Operation *getLastOp();
   /// Notes for which node the ops after `before` were built.
   void noteOps(const Node &node, mlir::Operation *before);

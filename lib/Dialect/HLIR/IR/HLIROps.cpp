@@ -345,30 +345,76 @@ LogicalResult CustomOp::verify() {
 // repeat
 //===----------------------------------------------------------------------===//
 
-LogicalResult RepeatOp::verify() {
-  if (failed(verifyTensors(*this)))
-    return failure();
+std::optional<int64_t> RepeatOp::getNumTrips() {
   auto trips = static_cast<int64_t>(getTrips());
-  if (trips < 1)
-    return emitOpError() << "expected 1 trip or more, found " << trips;
-  if (static_cast<int64_t>(getEach().size()) % trips != 0)
-    return emitOpError() << "expected a multiple of " << trips
+  return ShapedType::isDynamic(trips) ? std::nullopt : std::optional(trips);
+}
+
+Expr RepeatOp::getTripsExpr() {
+  std::optional<int64_t> trips = getNumTrips();
+  return trips ? Expr(*trips) : getExtents(getRows()[0])[0];
+}
+
+OperandRange RepeatOp::getStackedValues() {
+  return cast<YieldOp>(getBody().front().getTerminator())
+      .getValues()
+      .take_back(getStacked());
+}
+
+/// `type` without its leading dim, or with `extent` before it.
+static Type getRowType(Type type) {
+  SmallVector<Expr> extents = getExtents(cast<RankedTensorType>(type));
+  return getTensorType(ArrayRef(extents).drop_front(),
+                       cast<RankedTensorType>(type).getElementType());
+}
+static Type getStackedType(Type type, const Expr &extent) {
+  SmallVector<Expr> extents = getExtents(cast<RankedTensorType>(type));
+  extents.insert(extents.begin(), extent);
+  return getTensorType(extents, cast<RankedTensorType>(type).getElementType());
+}
+
+/// That the number of trips is one, and what is given trip by trip of that
+/// number.
+LogicalResult RepeatOp::verifyTrips() {
+  std::optional<int64_t> trips = getNumTrips();
+  if (trips && *trips < 1)
+    return emitOpError() << "expected 1 trip or more, found " << *trips;
+  if (!trips && getRows().empty())
+    return emitOpError() << "takes its number of trips from rows, of which "
+                         << "there are none";
+  if (!trips && !getEach().empty())
+    return emitOpError() << "has lists for a number of trips that is unknown";
+  for (auto [i, rows] : llvm::enumerate(getRows())) {
+    SmallVector<Expr> extents = getExtents(rows);
+    if (extents.empty() || !mayBeEqual(*this, extents[0], {getTripsExpr()}))
+      return emitOpError() << "expected " << getTripsExpr().str()
+                           << " rows, found " << rows.getType() << " as number "
+                           << i;
+  }
+  if (trips && static_cast<int64_t>(getEach().size()) % *trips != 0)
+    return emitOpError() << "expected a multiple of " << *trips
                          << " operands in each, found " << getEach().size();
-  auto groups =
-      static_cast<unsigned>(static_cast<int64_t>(getEach().size()) / trips);
+  return success();
+}
+
+LogicalResult RepeatOp::verify() {
+  if (failed(verifyTensors(*this)) || failed(verifyTrips()))
+    return failure();
+  const auto trips = static_cast<unsigned>(getNumTrips().value_or(0));
   SmallVector<Type> carried(getCarried().getTypes());
   SmallVector<Type> expected = carried;
-  for (unsigned g = 0; g < groups; ++g) {
-    OperandRange group = getEach().slice(g * static_cast<unsigned>(trips),
-                                         static_cast<unsigned>(trips));
-    for (auto [i, value] : llvm::enumerate(group))
-      if (value.getType() != group[0].getType())
+  for (unsigned begin = 0; begin < getEach().size(); begin += trips) {
+    OperandRange list = getEach().slice(begin, trips);
+    for (auto [i, value] : llvm::enumerate(list))
+      if (value.getType() != list[0].getType())
         return emitOpError()
                << "expected the type of the first operand, "
-               << group[0].getType() << ", for operand " << i << " of group "
-               << g << ", found " << value.getType();
-    expected.push_back(group[0].getType());
+               << list[0].getType() << ", for operand " << i << " of group "
+               << begin / trips << ", found " << value.getType();
+    expected.push_back(list[0].getType());
   }
+  for (Value rows : getRows())
+    expected.push_back(getRowType(rows.getType()));
   auto compare = [&](StringRef what, TypeRange types,
                      ArrayRef<Type> wanted) -> LogicalResult {
     if (types.size() != wanted.size())
@@ -388,10 +434,19 @@ LogicalResult RepeatOp::verify() {
   const size_t numNext = std::min(yielded.size(), carried.size());
   if (failed(compare("yielded values", yielded.take_front(numNext), carried)))
     return failure();
-  // One result for each trip of what is not carried.
+  if (getStacked() > yielded.size() - numNext)
+    return emitOpError() << "stacks " << getStacked() << " values, of "
+                         << yielded.size() - numNext << " of a trip";
+  // One result for each trip of what is neither carried nor stacked.
   SmallVector<Type> results = carried;
-  for (Type type : yielded.drop_front(numNext))
+  TypeRange ofTrip = yielded.drop_front(numNext).drop_back(getStacked());
+  if (!getNumTrips() && !ofTrip.empty())
+    return emitOpError() << "has a result for each of a number of trips that "
+                         << "is unknown";
+  for (Type type : ofTrip)
     results.append(trips, type);
+  for (Type type : yielded.take_back(getStacked()))
+    results.push_back(getStackedType(type, getTripsExpr()));
   return compare("results", getResultTypes(), results);
 }
 
@@ -409,18 +464,27 @@ static ParseResult parseGroup(OpAsmParser &parser, StringRef keyword,
 }
 
 ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &result) {
-  int64_t trips;
-  SmallVector<Value> carried, each;
-  if (parser.parseInteger(trips) || parseGroup(parser, "carried", carried) ||
-      parseGroup(parser, "each", each) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+  int64_t trips = ShapedType::kDynamic, stacked = 0;
+  SmallVector<Value> carried, each, rows;
+  if (failed(parser.parseOptionalQuestion()) && parser.parseInteger(trips))
+    return failure();
+  if (parseGroup(parser, "carried", carried) ||
+      parseGroup(parser, "each", each) || parseGroup(parser, "rows", rows))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("stacked")) &&
+      parser.parseInteger(stacked))
+    return failure();
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   result.addOperands(carried);
   result.addOperands(each);
+  result.addOperands(rows);
   Properties &properties = result.getOrAddProperties<Properties>();
   properties.trips = parser.getBuilder().getI64IntegerAttr(trips);
+  properties.stacked = parser.getBuilder().getI64IntegerAttr(stacked);
   properties.operandSegmentSizes = {static_cast<int32_t>(carried.size()),
-                                    static_cast<int32_t>(each.size())};
+                                    static_cast<int32_t>(each.size()),
+                                    static_cast<int32_t>(rows.size())};
   return failure(parser.parseRegion(*result.addRegion()) ||
                  parser.parseOptionalArrowTypeList(result.types));
 }
@@ -433,12 +497,19 @@ static void printGroup(OpAsmPrinter &printer, StringRef keyword,
 }
 
 void RepeatOp::print(OpAsmPrinter &printer) {
-  printer << ' ' << static_cast<int64_t>(getTrips());
+  printer << ' ';
+  if (std::optional<int64_t> trips = getNumTrips())
+    printer << *trips;
+  else
+    printer << '?';
   printGroup(printer, "carried", getCarried());
   printGroup(printer, "each", getEach());
+  printGroup(printer, "rows", getRows());
+  if (getStacked())
+    printer << " stacked " << getStacked();
   printer.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(),
-      {getTripsAttrName(), getOperandSegmentSizesAttrName()});
+      (*this)->getAttrs(), {getTripsAttrName(), getStackedAttrName(),
+                            getOperandSegmentSizesAttrName()});
   printer << ' ';
   printer.printRegion(getBody());
   printer.printOptionalArrowTypeList(getResultTypes());

@@ -20,6 +20,21 @@ static bool isConstant(Operation *op) {
   return op->hasTrait<OpTrait::ConstantLike>();
 }
 
+/// Whether ops that differ in their properties may be values of trips, as any
+/// other that is read from outside: constants, and views at another place.
+static bool mayDiffer(Operation *op) {
+  return isConstant(op) || isa<ViewOp>(op);
+}
+
+/// Whether views are at places that differ by constants.
+static bool areShifted(MapAttr a, MapAttr b) {
+  return a.getNumDims() == b.getNumDims() &&
+         llvm::all_of_zip(a.getResults(), b.getResults(),
+                          [](const luminal::Expr &x, const luminal::Expr &y) {
+                            return x == y || (x - y).asConstant();
+                          });
+}
+
 /// Whether the ops are one at two places, except for what they read. Constants
 /// differ from trip to trip like any other value.
 static bool areAlike(Operation *a, Operation *b) {
@@ -30,7 +45,9 @@ static bool areAlike(Operation *a, Operation *b) {
          llvm::equal(a->getOperandTypes(), b->getOperandTypes()) &&
          (isConstant(a) ||
           a->getName().compareOpProperties(a->getPropertiesStorage(),
-                                           b->getPropertiesStorage()));
+                                           b->getPropertiesStorage()) ||
+          (isa<ViewOp>(a) &&
+           areShifted(cast<ViewOp>(a).getMap(), cast<ViewOp>(b).getMap())));
 }
 
 /// A number for each op, the same for ops that are alike. Ops that no body
@@ -48,7 +65,7 @@ static std::vector<unsigned> getLabels(ArrayRef<Operation *> ops) {
     llvm::hash_code hash = llvm::hash_combine(
         op->getName(), llvm::hash_combine_range(op->getResultTypes()),
         llvm::hash_combine_range(op->getOperandTypes()));
-    if (!isConstant(op))
+    if (!mayDiffer(op))
       hash = llvm::hash_combine(hash, op->hashProperties());
     auto &same = known[hash];
     auto *it = llvm::find_if(
@@ -121,7 +138,7 @@ private:
   const Dataflow &flow;
   ArrayRef<unsigned> labels;
   Window window = {};
-  /// Constants that differ from trip to trip: read from outside.
+  /// Constants and views that differ from trip to trip: read from outside.
   std::vector<bool> isOutside;
   std::vector<SmallVector<Read, 3>> reads;
   /// Once classified: the ops by trip and position, all positions included.
@@ -158,6 +175,11 @@ bool Candidate::isClassified(unsigned position, unsigned operand,
   std::optional<Place> place = find(get(middle));
   Read &read = reads[position][operand];
   read = {Read::Captured, {}, 0};
+  if (place && isOutside[position]) {
+    why = "trips look at different places of a value of a trip";
+    window.trips = 0;
+    return false;
+  }
   if (place) {
     read.value = {place->position, place->result};
     if (place->trip == middle)
@@ -193,7 +215,7 @@ bool Candidate::classify(StringRef &why) {
   reads.assign(window.period, {});
   for (unsigned p = 0; p != window.period; ++p) {
     Operation *first = at(0, p);
-    if (isConstant(first))
+    if (mayDiffer(first))
       for (unsigned trip = 1; trip != window.trips; ++trip)
         isOutside[p] =
             isOutside[p] || at(trip, p)->getPropertiesAsAttribute() !=
@@ -246,7 +268,7 @@ bool Candidate::addTripBefore() {
       return added[to.position] == op;
     Operation *other = first[to.position];
     if (labels[*index] != labels[*flow.getIndex(other)] ||
-        (isConstant(op) &&
+        (mayDiffer(op) &&
          op->getPropertiesAsAttribute() != other->getPropertiesAsAttribute()) ||
         !isTaken.insert(op).second)
       return false;
@@ -388,13 +410,15 @@ uint64_t Candidate::getCarriedBytes() const {
 // Proposals
 //===----------------------------------------------------------------------===//
 
-/// Distances at which stretches of the order are found again, the most frequent
-/// first.
-static SmallVector<unsigned> getPeriods(ArrayRef<unsigned> labels,
-                                        const RecurrenceLimits &limits) {
+/// Ops of a body that is looked at, however often it is run.
+static constexpr unsigned kLeastOps = 4;
+
+/// Distances within [least, most] at which stretches of `width` ops of the
+/// order are found again, and how often.
+static std::map<unsigned, unsigned> countPeriods(ArrayRef<unsigned> labels,
+                                                 unsigned width, unsigned least,
+                                                 unsigned most) {
   constexpr uint64_t kBase = 0x9E3779B97F4A7C15;
-  constexpr unsigned kMaxPeriods = 16;
-  const unsigned width = std::min(limits.minOps, 8u);
   uint64_t hash = 0, top = 1;
   for (unsigned i = 0; i != width; ++i)
     top *= kBase;
@@ -409,19 +433,37 @@ static SmallVector<unsigned> getPeriods(ArrayRef<unsigned> labels,
     // The two greatest keys are the map's own.
     auto [it, isNew] = last.try_emplace(hash >> 1, i);
     if (!isNew) {
-      if (i - it->second >= limits.minOps)
-        ++counts[i - it->second];
+      const unsigned period = i - it->second;
+      if (period >= least && period <= most)
+        ++counts[period];
       it->second = i;
     }
   }
-  SmallVector<std::pair<unsigned, unsigned>> ranked(counts.begin(),
-                                                    counts.end());
-  llvm::stable_sort(
-      ranked, [](const auto &a, const auto &b) { return a.second > b.second; });
+  return counts;
+}
+
+/// Distances at which the order may repeat, the most frequent first; those of
+/// short bodies, which must be run often, come last.
+static SmallVector<unsigned> getPeriods(ArrayRef<unsigned> labels,
+                                        const RecurrenceLimits &limits) {
+  constexpr unsigned kWidth = 8, kMost = 16, kMostShort = 8;
   SmallVector<unsigned> periods;
-  for (auto &[period, count] : ranked)
-    if (periods.size() != kMaxPeriods)
+  auto add = [&](const std::map<unsigned, unsigned> &counts, unsigned most) {
+    SmallVector<std::pair<unsigned, unsigned>> ranked(counts.begin(),
+                                                      counts.end());
+    llvm::stable_sort(ranked, [](const auto &a, const auto &b) {
+      return a.second > b.second;
+    });
+    for (auto &[period, count] :
+         ArrayRef(ranked).take_front(std::min<size_t>(ranked.size(), most)))
       periods.push_back(period);
+  };
+  add(countPeriods(labels, std::min(limits.minOps, kWidth), limits.minOps,
+                   labels.size()),
+      kMost);
+  if (limits.minOps > kLeastOps)
+    add(countPeriods(labels, kLeastOps, kLeastOps, limits.minOps - 1),
+        kMostShort);
   return periods;
 }
 
@@ -464,6 +506,20 @@ static SmallVector<unsigned> getCuts(const Dataflow &flow, unsigned begin,
   return cuts;
 }
 
+/// Whether a body of few ops is one step of many, as of time: it computes with
+/// what it carries. A chain of selects, as one that joins tensors, does not.
+static bool isStep(const Recurrence &loop, const RecurrenceLimits &limits) {
+  if (loop.getSaving() < limits.minSaved)
+    return false;
+  for (auto [op, reads] : llvm::zip_equal(loop.trips[0], loop.reads))
+    if (!isa<SelectOp, ViewOp>(op) &&
+        llvm::any_of(reads, [](const Recurrence::Read &read) {
+          return read.kind == Recurrence::Read::Carried;
+        }))
+      return true;
+  return false;
+}
+
 std::optional<Recurrence> luminal::hlir::findRecurrence(
     const Dataflow &flow, const RecurrenceLimits &limits,
     function_ref<void(Operation *, unsigned, StringRef)> missed) {
@@ -497,7 +553,7 @@ std::optional<Recurrence> luminal::hlir::findRecurrence(
         if (candidate.getNumTrips() < limits.minTrips)
           continue;
         Recurrence made = candidate.finish();
-        if (made.getNumOps() < limits.minOps) {
+        if (made.getNumOps() < limits.minOps && !isStep(made, limits)) {
           why = "fewer ops than min-ops";
           continue;
         }

@@ -94,8 +94,9 @@ static RepeatOp buildRepeat(const Recurrence &loop, const Outputs &outputs,
     return joinTripLocations(locations);
   };
   const unsigned last = loop.getNumOps() - 1;
-  auto repeat = RepeatOp::create(builder, loop.trips[0][last]->getLoc(),
-                                 results, trips, carried, each);
+  auto repeat =
+      RepeatOp::create(builder, loop.trips[0][last]->getLoc(), results, trips,
+                       carried, each, ValueRange(), 0);
   Block &body = repeat.getBody().emplaceBlock();
   SmallVector<Value> carriedIn, eachIn;
   for (Value value : carried)

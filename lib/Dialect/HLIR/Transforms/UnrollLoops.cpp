@@ -35,7 +35,7 @@ static int64_t countUnrolled(Block &block) {
     int64_t ops = 1;
     if (auto repeat = dyn_cast<RepeatOp>(op))
       if (llvm::MulOverflow(countUnrolled(repeat.getBody().front()),
-                            int64_t(repeat.getTrips()), ops))
+                            repeat.getNumTrips().value_or(1), ops))
         return std::numeric_limits<int64_t>::max();
     if (llvm::AddOverflow(count, ops, count))
       return std::numeric_limits<int64_t>::max();
@@ -93,8 +93,15 @@ void UnrollLoops::runOnOperation() {
                          << "at most " << int64_t(maxOps) << " are allowed";
       return signalPassFailure();
     }
-  for (RepeatOp repeat : loops)
+  for (RepeatOp repeat : loops) {
+    if (!repeat.getRows().empty() || repeat.getStacked()) {
+      repeat.emitOpError() << "reads rows or stacks values, which is not "
+                           << "unrolled: hlir-split-loops gives each trip its "
+                           << "own";
+      return signalPassFailure();
+    }
     unroll(repeat);
+  }
   for (Block &block : func.getBody())
     sortByDataflow(block);
 }

@@ -152,3 +152,33 @@ Value Composer::squeeze(Value x, unsigned axis) {
   extents.erase(extents.begin() + axis);
   return view(x, extents, map);
 }
+
+/// Each part is read through an index clamped to it; a chain of selects picks
+/// the right one.
+Value Composer::concat(ArrayRef<Value> parts, unsigned axis) {
+  if (parts.size() == 1)
+    return parts.front();
+  SmallVector<Expr> extents = getExtents(parts.front()), starts;
+  Expr total(0);
+  for (Value v : parts) {
+    starts.push_back(total);
+    total = total + getExtents(v)[axis];
+  }
+  extents[axis] = total;
+  Type i64 = builder.getI64Type();
+  auto read = [&](size_t k) {
+    SmallVector<Expr> map = identityMap(extents.size());
+    Expr last = getExtents(parts[k])[axis] - Expr(1);
+    map[axis] = Expr::max(Expr::min(Expr::dim(axis) - starts[k], last), 0);
+    return view(parts[k], extents, map);
+  };
+  Value index = iota(extents, Expr::dim(axis));
+  Value result = read(parts.size() - 1);
+  for (size_t k = parts.size() - 1; k-- > 0;) {
+    std::optional<int64_t> end = starts[k + 1].asConstant();
+    Value bound =
+        full(extents, end ? scalarInt(i64, *end) : iota({}, starts[k + 1]));
+    result = select(less(index, bound), read(k), result);
+  }
+  return result;
+}

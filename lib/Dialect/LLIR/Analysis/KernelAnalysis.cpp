@@ -104,7 +104,8 @@ void KernelAnalysis::walk(Value root, const Index &rootIndex,
     if (llvm::is_contained(indices, at.index))
       continue;
     indices.push_back(at.index);
-    if (auto argument = dyn_cast<BlockArgument>(at.v)) {
+    auto argument = dyn_cast<BlockArgument>(at.v);
+    if (argument && !isPlaced(argument)) {
       if (visit)
         visit({argument, simplified(linearize(at.index, getExtentsOf(at.v)))});
       continue;

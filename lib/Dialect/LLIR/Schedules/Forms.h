@@ -84,6 +84,7 @@ findForms(KernelOp kernel, LoopCaseAttr loopCase,
 llvm::ArrayRef<const LoopForms *> getLoopForms();
 
 extern const LoopForms kWholeForms;
+extern const LoopForms kRecurrenceForms;
 extern const LoopForms kUpdateForms;
 extern const LoopForms kOrderedForms;
 extern const LoopForms kBlockForms;

@@ -20,9 +20,10 @@ int64_t llir::getElementCost(KernelOp kernel) {
 
 ArrayRef<const LoopForms *> llir::getLoopForms() {
   static const LoopForms *forms[] = {
-      &kWholeForms,       &kUpdateForms,     &kOrderedForms,   &kBlockForms,
-      &kProductForms,     &kRowForms,        &kStreamForms,    &kStageForms,
-      &kStreamBlockForms, &kRowProgramForms, &kTransposeForms, &kElementForms};
+      &kWholeForms,  &kRecurrenceForms,  &kUpdateForms,     &kOrderedForms,
+      &kBlockForms,  &kProductForms,     &kRowForms,        &kStreamForms,
+      &kStageForms,  &kStreamBlockForms, &kRowProgramForms, &kTransposeForms,
+      &kElementForms};
   return forms;
 }
 

@@ -28,7 +28,7 @@ struct ExpandOrders : llir::impl::ExpandOrdersPassBase<ExpandOrders> {
 } // namespace
 
 void ExpandOrders::runOnOperation() {
-  if (!blockThreads || getOperation().isDeclaration())
+  if (getOperation().isDeclaration())
     return;
   MachineModel machine = MachineModel::getLeastGPU();
   machine.workers = static_cast<unsigned>(workers);
@@ -37,7 +37,8 @@ void ExpandOrders::runOnOperation() {
   Assumptions symbols = hlir::getAssumptions(block.getTerminator());
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
     auto expanded = dyn_cast<ExpandOpInterface>(op);
-    if (!expanded)
+    // On a CPU libraries are the runtime's.
+    if (!expanded || (!blockThreads && isa<LibraryOpInterface>(op)))
       continue;
     // What came with another one.
     if (op.use_empty()) {
@@ -53,7 +54,9 @@ void ExpandOrders::runOnOperation() {
       kernels += isa<KernelOp>(at);
     reporter.passed(op.getLoc(), "kernels",
                     {{"op", op.getName().stripDialect()}, {"count", kernels}});
-    op.replaceAllUsesWith(values);
+    for (auto [result, value] : llvm::zip_equal(op.getResults(), values))
+      if (!result.use_empty())
+        result.replaceAllUsesWith(value);
     op.erase();
   }
 }

@@ -116,7 +116,7 @@ bool FusionPlan::isOfIndices(Value v) const {
 
 void FusionPlan::estimate(Operation *op) {
   auto body = dyn_cast<BodyOpInterface>(op);
-  if (!body || op->getNumResults() == 0)
+  if (!body || isa<StandaloneOpInterface>(op) || op->getNumResults() == 0)
     return;
   Value result = op->getResult(0);
   auto isChain = [&](Value operand, const DenseSet<Value> &set) {

@@ -11,6 +11,7 @@
 #include "Graph.h"
 #include <algorithm>
 #include <set>
+#include <utility>
 
 using namespace luminal;
 using namespace luminal::pt2;
@@ -108,6 +109,7 @@ public:
   Status run() {
     std::vector<Node> nodes = std::move(program.nodes);
     program.nodes.clear();
+    added = &program.nodes;
     for (const auto &[name, meta] : program.tensors)
       taken.insert(name);
     for (const Node &node : nodes)
@@ -181,7 +183,34 @@ private:
           name = global;
         });
     node.autocast = scope.autocast;
-    program.nodes.push_back(std::move(node));
+    for (NamedArgument &input : node.inputs)
+      if (input.value.kind == Argument::Subgraph)
+        LUMINAL_CHECK(makeUnique(input.value, scope.autocast));
+    added->push_back(std::move(node));
+    return {};
+  }
+
+  /// Gives what a graph that stays one defines names of its own.
+  Status makeUnique(Argument &arg, bool autocast) {
+    auto unique = std::make_shared<Graph>(*arg.graph);
+    Scope inner{arg.graph.get(), autocast};
+    for (Argument &input : unique->inputs)
+      forEachName(input, [&](std::string &name) {
+        std::string global = define(name, inner);
+        inner.names[name] = global;
+        name = global;
+      });
+    unique->nodes.clear();
+    std::vector<Node> *outer = std::exchange(added, &unique->nodes);
+    Status done;
+    for (const Node &node : arg.graph->nodes)
+      if (done)
+        done = add(node, inner);
+    added = outer;
+    LUMINAL_CHECK(done);
+    for (Argument &output : unique->outputs)
+      LUMINAL_CHECK(rename(output, inner, "graph " + arg.names[0]));
+    arg.graph = std::move(unique);
     return {};
   }
 
@@ -253,6 +282,8 @@ private:
   }
 
   ExportedProgram &program;
+  /// Where nodes go: to the program, or to a graph that stays one.
+  std::vector<Node> *added = nullptr;
   std::set<std::string> taken;
   std::map<std::string, unsigned> counts;
 };

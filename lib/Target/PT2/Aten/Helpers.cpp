@@ -73,22 +73,7 @@ Value pt2::concatenate(OpCall &o, ArrayRef<Value> parts, unsigned axis) {
     return c.permute(result, order);
   }
 
-  // Each part is read through an index clamped to it; a chain of selects picks
-  // the right one.
-  auto read = [&](unsigned k) {
-    SmallVector<Expr> map = identityMap(extents.size());
-    Expr n = o.extents(kept[k])[axis];
-    map[axis] =
-        Expr::max(Expr::min(Expr::dim(axis) - starts[k], n - Expr(1)), Expr(0));
-    return c.view(kept[k], extents, map);
-  };
-  Value index = c.iota(extents, Expr::dim(axis));
-  Value result = read(kept.size() - 1);
-  for (unsigned k = kept.size() - 1; k-- > 0;) {
-    Value end = c.full(extents, extentValue(o, starts[k + 1], o.i64()));
-    result = c.select(c.less(index, end), read(k), result);
-  }
-  return result;
+  return c.concat(kept, axis);
 }
 
 /// `x` extended along a dim that may have no element for a clamped index: what

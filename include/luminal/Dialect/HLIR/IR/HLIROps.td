@@ -340,12 +340,15 @@ def HLIR_BitcastOp : HLIR_Op<"bitcast", [Pure, Elementwise]> {
 }
 
 def HLIR_RepeatOp : HLIR_Op<"repeat", [SingleBlock, AttrSizedOperandSegments, RecursiveMemoryEffects]> {
-  let summary = "a region run a fixed number of times over carried values";
+  let summary = "a region run a number of times over carried values";
   let description = [{
-    Runs the body `trips` times. Block arguments are the carried values, then one value for each entry of `each`: the
-    i-th trip sees operand i of each group of `trips` operands (one list for each varying weight). Outer values may be
-    captured. The body yields the next carried values, then values of the trip: the results are the last carried values,
-    then, for each value of a trip, one for every trip.
+    Runs the body `trips` times. Block arguments are the carried values, then one value for each list of `each`: the
+    i-th trip sees operand i of each list of `trips` operands (one list for each varying weight); then, for each tensor of
+    `rows`, row i of it, whose leading extent is the number of trips. Outer values may be captured. The body yields the next
+    carried values, then values of the trip: the results are the last carried values, then, for each value of a trip, one
+    for every trip; for the last `stacked` of them one tensor with a row for each trip instead.
+
+    `trips` is `?` where the leading extent of `rows` is not a number: then nothing is given or wanted trip by trip.
 
     Example:
     ```mlir
@@ -354,13 +357,36 @@ def HLIR_RepeatOp : HLIR_Op<"repeat", [SingleBlock, AttrSizedOperandSegments, Re
       %m = hlir.mul %c, %w : tensor<4xf32>
       hlir.yield %m : tensor<4xf32>
     } -> tensor<4xf32>
+    // Running products of rows.
+    %last, %all = hlir.repeat 9 carried(%x : tensor<4xf32>) rows(%xs : tensor<9x4xf32>) stacked 1 {
+    ^bb0(%c: tensor<4xf32>, %row: tensor<4xf32>):
+      %m = hlir.mul %c, %row : tensor<4xf32>
+      hlir.yield %m, %m : tensor<4xf32>, tensor<4xf32>
+    } -> (tensor<4xf32>, tensor<9x4xf32>)
     ```
   }];
-  let arguments = (ins I64Attr:$trips, Variadic<AnyRankedTensor>:$carried, Variadic<AnyRankedTensor>:$each);
+  let arguments = (ins I64Attr:$trips, Variadic<AnyRankedTensor>:$carried, Variadic<AnyRankedTensor>:$each,
+                       Variadic<AnyRankedTensor>:$rows, DefaultValuedAttr<I64Attr, "0">:$stacked);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::llvm::LogicalResult verifyTrips();
+    /// The number of trips; nothing where the leading extent of the rows is no number.
+    std::optional<int64_t> getNumTrips();
+    /// The same over the symbols of the program.
+    ::luminal::Expr getTripsExpr();
+    /// Lists of `each`: one argument of the body for each.
+    unsigned getNumLists() { return getBody().getNumArguments() - getCarried().size() - getRows().size(); }
+    /// Arguments of the body for rows.
+    ::mlir::MutableArrayRef<::mlir::BlockArgument> getRowArguments() {
+      return getBody().getArguments().take_back(getRows().size());
+    }
+    /// What is yielded for stacked results, which are the last.
+    ::mlir::OperandRange getStackedValues();
+    ::mlir::ResultRange getStackedResults() { return getResults().take_back(getStacked()); }
+  }];
 }
 
 def HLIR_YieldOp : HLIR_Op<"yield", [Pure, Terminator, HasParent<"RepeatOp">]> {

@@ -44,6 +44,33 @@ def RollLoopsPass : Pass<"hlir-roll-loops", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::luminal::hlir::HLIRDialect"];
 }
 
+def SplitLoopsPass : Pass<"hlir-split-loops", "::mlir::func::FuncOp"> {
+  let summary = "Move out of loops over rows what their state does not need";
+  let description = [{
+    Of a `hlir.repeat` over rows, what the next carried values do not need is computed for all trips at once: products with
+    what a trip reads before the loop, reductions of what it made behind it. What stays is elementwise in what is carried.
+
+    A loop whose carried values take part in more than their own element, as in a product, gets a list of values in place of
+    rows, and a value for each trip in place of a stacked one, for `hlir-unroll-loops`. Its number of trips must be known.
+
+    Before:
+    ```mlir
+    %l, %y = hlir.repeat 9 carried(%h : tensor<4xf32>) rows(%x : tensor<9x4xf32>) stacked 1 {
+    ^bb0(%s: tensor<4xf32>, %row: tensor<4xf32>):
+      %n = hlir.add %s, %row : tensor<4xf32>
+      %sum = hlir.reduce_sum %n : tensor<4xf32> -> tensor<f32>
+      hlir.yield %n, %sum : tensor<4xf32>, tensor<f32>
+    } -> (tensor<4xf32>, tensor<9xf32>)
+    ```
+    After:
+    ```mlir
+    %l, %all = hlir.repeat 9 carried(%h : tensor<4xf32>) rows(%x : tensor<9x4xf32>) stacked 1 { ... }
+    %y = hlir.reduce_sum %all : tensor<9x4xf32> -> tensor<9xf32>
+    ```
+  }];
+  let dependentDialects = ["::luminal::hlir::HLIRDialect"];
+}
+
 def NarrowSymbolsPass : Pass<"hlir-narrow-symbols", "::mlir::func::FuncOp"> {
   let summary = "Narrow the ranges of a program's symbols";
   let description = [{

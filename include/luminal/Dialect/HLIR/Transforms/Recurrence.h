@@ -62,6 +62,8 @@ struct Recurrence {
 
 struct RecurrenceLimits {
   unsigned minTrips = 3, minOps = 16;
+  /// A step with fewer ops counts where a loop is shorter by that many.
+  unsigned minSaved = 256;
 };
 
 /// The recurrence of a block that saves most ops; std::nullopt where there is

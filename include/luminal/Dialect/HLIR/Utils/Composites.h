@@ -66,6 +66,8 @@ public:
   mlir::Value slice(mlir::Value x, unsigned axis, Expr start, Expr extent,
                     Expr step = Expr(1));
   mlir::Value unsqueeze(mlir::Value x, unsigned axis);
+  /// The parts after each other along a dim, in which each has an element.
+  mlir::Value concat(llvm::ArrayRef<mlir::Value> parts, unsigned axis);
   mlir::Value squeeze(mlir::Value x, unsigned axis);
 
   // Elementwise.

@@ -224,8 +224,8 @@ def LLIR_ExpandOpInterface : OpInterface<"ExpandOpInterface", [LLIR_StandaloneOp
     An op between kernels that is kernels of its own where no library of the target computes it.
   }];
   let methods = [
-    InterfaceMethod<[{Makes these kernels for a machine with blocks of threads; the values that stand for the results, of
-                      their types.}],
+    InterfaceMethod<[{Makes these kernels, for a machine with blocks of threads where a library of another one computes
+                      it; the values that stand for the results, of their types; null for those that nothing reads.}],
                     "::llvm::SmallVector<::mlir::Value>", "expand",
                     (ins "::mlir::ImplicitLocOpBuilder &":$b, "const ::luminal::Assumptions &":$symbols,
                          "const ::luminal::MachineModel &":$machine)>

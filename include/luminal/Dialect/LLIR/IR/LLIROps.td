@@ -256,6 +256,7 @@ def LLIR_ScatterOp : LLIR_LoopOp<"scatter", [Pure, LLIR_Body<["getReads"]>, LLIR
 
 include "luminal/Dialect/LLIR/IR/LLIRLibraries.td"
 include "luminal/Dialect/LLIR/IR/LLIRWholeOps.td"
+include "luminal/Dialect/LLIR/IR/LLIRRecurrence.td"
 
 //===----------------------------------------------------------------------===//
 // Between kernels
@@ -326,10 +327,10 @@ def LLIR_KernelOp : LLIR_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock]> {
   }];
 }
 
-def LLIR_YieldOp : Op<LLIR_Dialect, "yield", [Pure, Terminator, ParentOneOf<["KernelOp", "SequenceOp"]>]> {
-  let summary = "the results of a kernel, or of a sequence of them";
+def LLIR_YieldOp : Op<LLIR_Dialect, "yield", [Pure, Terminator, ParentOneOf<["KernelOp", "SequenceOp", "RecurrenceOp"]>]> {
+  let summary = "the values of a region: of a kernel, a sequence of them or a recurrence";
   let description = [{
-    Ends the region of a kernel or of a sequence.
+    Ends the region of a kernel, a sequence or a recurrence.
 
     Example: see `llir.kernel`.
   }];

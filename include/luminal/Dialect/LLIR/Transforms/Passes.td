@@ -54,10 +54,29 @@ def ExpandUpdatesPass : Pass<"llir-expand-updates", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
+def FormRecurrencesPass : Pass<"llir-form-recurrences", "::mlir::func::FuncOp"> {
+  let summary = "Make recurrences of loops over rows";
+  let description = [{
+    A `hlir.repeat` over rows, whose ops are of one element at a time and read what is carried at its own index, becomes a
+    `llir.recurrence`: each element goes through all trips by itself. Views of what it reads become maps of its inputs, and
+    elementwise ops that nothing else reads move into its region. Other loops are left to `hlir-unroll-loops`.
+
+    Before:
+    ```mlir
+    %last, %all = hlir.repeat 9 carried(%h : tensor<4xf32>) rows(%x : tensor<9x4xf32>) stacked 1 { ... }
+    ```
+    After:
+    ```mlir
+    %last, %all = llir.recurrence trips <() -> (9)> carried(%h : tensor<4xf32>) inputs(%x : tensor<9x4xf32>) ...
+    ```
+  }];
+  let dependentDialects = ["::luminal::llir::LLIRDialect", "::luminal::hlir::HLIRDialect"];
+}
+
 def ExpandOrdersPass : Pass<"llir-expand-orders", "::mlir::func::FuncOp"> {
   let summary = "Make kernels of ops between kernels that no library computes";
   let description = [{
-    Scans and sorts become kernels of their own on machines with threads in blocks. Where rows are few and long, they are cut into
+    Recurrences become kernels of their own, scans and sorts on machines with threads in blocks. Where rows are few and long, they are cut into
     parts: a kernel finds what each part comes to, and another one begins each part with those before it. The length
     of a part follows from the length of a row alone. A sort is one of runs of up to 2,048 elements, and passes that merge them.
 
