@@ -5,9 +5,9 @@
 // RUN: FileCheck %s --check-prefix=PTX --input-file=%t.ptx
 // RUN: %if ptxas %{ ptxas -arch=sm_90a %t.ptx -o %t.cubin %}
 
-// A warp looks where groups begin, at a row a thread, and where each ends; what is looked up is copied as other operands are.
+// A warp looks where groups begin, at a row a thread, and where each ends. Tiles of one group are neighbours. What is looked up is copied as other operands are.
 // CHECK-LABEL: @experts
-// CHECK: loops<grid(d1:128, d0:8) threads(128, 128) op1 = block {{.*}}copy = both, {{.*}}groups = rows, {{.*}}rows = 64, {{.*}}use = wgmma}>
+// CHECK: loops<grid(d0:8, d1:128) threads(128, 128) op1 = block {{.*}}copy = both, {{.*}}groups = rows, {{.*}}rows = 64, {{.*}}use = wgmma}>
 // PTX-LABEL: .entry experts(
 // PTX: vote.sync.ballot.b32
 // PTX: vote.sync.ballot.b32
@@ -22,7 +22,7 @@ func.func @experts(%x: tensor<2048x2048xbf16>, %w: tensor<128x1536x2048xbf16>, %
 
 // Either operand may be looked up. Of large groups few begin in 8 rows: a unit looks at 32. Rows that are looked up are a kernel of their own, for each block of columns reads them.
 // CHECK-LABEL: @left
-// CHECK: loops<grid({{d[0-9]:[0-9]+}}, d0:32) {{.*}}op1 = block {{.*}}columns = lhs, copy = both, {{.*}}groups = rows
+// CHECK: loops<grid(d0:32, {{d[0-9]:[0-9]+}}) {{.*}}op1 = block {{.*}}columns = lhs, copy = both, {{.*}}groups = rows
 // PTX-LABEL: .entry left_0(
 func.func @left(%x: tensor<256x1024xf16>, %w: tensor<16x512x1024xf16>, %ids: tensor<2048xi32>, %tokens: tensor<2048xi64>) -> tensor<2048x512xf16> {
   %0 = llir.gather %w, %ids {checked} : tensor<16x512x1024xf16>, tensor<2048xi32> -> tensor<2048x512x1024xf16>
@@ -41,6 +41,18 @@ func.func @turned(%x: tensor<2048x1024xbf16>, %w: tensor<16x512x1024xbf16>, %ids
       : tensor<2048x1024xbf16>, tensor<2048x512x1024xbf16> -> tensor<2048x512xbf16>
   %2 = llir.view %1 <(d0, d1) -> (d1, d0)> : tensor<2048x512xbf16> -> tensor<512x2048xbf16>
   return %2 : tensor<512x2048xbf16>
+}
+
+// Groups of 256 rows have tiles of 128, by 256 columns.
+// CHECK-LABEL: @large
+// CHECK: loops<grid(d0:128, d1:256) threads(256, 256) op1 = block {{.*}}groups = rows, {{.*}}rows = 128, stages = 4, use = wgmma}>
+// PTX-LABEL: .entry large(
+// PTX: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16
+func.func @large(%x: tensor<8192x1024xbf16>, %w: tensor<32x512x1024xbf16>, %ids: tensor<8192xi64>) -> tensor<8192x512xbf16> {
+  %0 = llir.gather %w, %ids : tensor<32x512x1024xbf16>, tensor<8192xi64> -> tensor<8192x512x1024xbf16>
+  %1 = llir.gemm %x, %0 k(1024) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)>
+      : tensor<8192x1024xbf16>, tensor<8192x512x1024xbf16> -> tensor<8192x512xbf16>
+  return %1 : tensor<8192x512xbf16>
 }
 
 // As many matrices as rows: nothing to share.
@@ -69,7 +81,7 @@ func.func @own(%x: tensor<2048x256xbf16>, %w: tensor<4x512x256xbf16>, %s: tensor
 
 // What the results look up for their row alone is read before the tile is multiplied, and left beside the results.
 // CHECK-LABEL: @weighted
-// CHECK: loops<grid(d1:128, d0:8) {{.*}}groups = rows, {{.*}}rows = 64, stages = 4, use = wgmma}>
+// CHECK: loops<grid(d0:8, d1:128) {{.*}}groups = rows, {{.*}}rows = 64, stages = 4, use = wgmma}>
 // PTX-LABEL: .entry weighted(
 // PTX: ld.global.nc.b16 [[WEIGHT:%rs[0-9]+]],
 // PTX: wgmma.mma_async
