@@ -40,6 +40,9 @@ def ExpandUpdatesPass : Pass<"llir-expand-updates", "::mlir::func::FuncOp"> {
     %v = llir.gather %u, %w {checked} : tensor<3x4xf32>, tensor<3xi32> -> tensor<3x4xf32>
     %r = llir.scatter set %x, %i, %v {checked} : tensor<9x4xf32>, tensor<3xi64>, tensor<3x4xf32>
     ```
+    Where the indices are all of an order of one row, each row is set once: the result is a gather by the inverse of that
+    permutation, which is counted in any order (`llir::isPermutation`).
+
     Sums of floats, and maxima of f16 and bf16, are computed by sorted indices: the places of the updates in the order of their rows, where each
     row's begin among them, and a reduction of each such segment, in their order. Sums round in another way then, the same in
     every run.
@@ -283,7 +286,8 @@ def ProveIndicesPass : Pass<"llir-prove-indices", "::mlir::func::FuncOp"> {
   let description = [{
     Removes `checked` from the gathers and scatters whose indices are proved to be inside: indices made of iotas,
     constants, integer arithmetic that cannot wrap, minima, maxima, and selects by a comparison that bounds them. Adds
-    it to all others, hand-written ones included.
+    it to all others, hand-written ones included. Selects of flat ops whose comparison such bounds, through floats too, decide are their branch:
+    front ends let every index below 0 count from the end, and places in an order never are.
 
     Before:
     ```mlir
