@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // For each index of a unit a loop over the trips, which carries the elements
-// there. The region is emitted at that index, as the body of a kernel is.
+// there. The region is emitted at that index, as the body of a kernel is. What
+// several trips read is on its way before the first of them is computed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,34 +33,75 @@ public:
   }
   ~RecurrenceCode() { e.clearPlaces(); }
 
-  /// All trips of the elements at `index`.
-  void emit(const Index &index) {
+  /// All trips of the elements at `index`, `ahead` of them in a row, whose
+  /// inputs are read before the first.
+  void emit(const Index &index, int64_t ahead) {
     SmallVector<Value> states;
     for (Value v : op.getCarried())
       states.push_back(e.spread(e.emit(v, index)));
     Emitter::Repeated repeated(e, {op.getTripsExpr()});
-    SmallVector<Value> last =
-        e.forLoop(e.constant(0), e.value(op.getTripsExpr()), e.constant(1),
-                  states, [&](Value at, ValueRange carried) {
-                    e.setDim(trip, at);
-                    for (auto [argument, state] :
-                         llvm::zip(op.getBody().getArguments(), carried))
-                      e.remember(argument, index, state);
-                    SmallVector<Value> elements;
-                    for (Value v : op.getYielded())
-                      elements.push_back(e.spread(e.emit(v, index)));
-                    Index row = {Expr::dim(trip)};
-                    llvm::append_range(row, index);
-                    for (unsigned i = numCarried; i < elements.size(); ++i)
-                      store(i, row, elements[i]);
-                    elements.truncate(numCarried);
-                    return elements;
-                  });
-    for (auto [i, state] : llvm::enumerate(last))
+    Value trips = e.value(op.getTripsExpr()), whole = e.constant(0);
+    if (ahead > 1) {
+      Value step = e.constant(ahead);
+      whole = e.sub(trips, e.remU(trips, step));
+      states = e.forLoop(e.constant(0), whole, step, states,
+                         [&](Value at, ValueRange carried) {
+                           return emitTrips(index, at, ahead, carried);
+                         });
+    }
+    states = e.forLoop(whole, trips, e.constant(1), states,
+                       [&](Value at, ValueRange carried) {
+                         return emitTrips(index, at, 1, carried);
+                       });
+    for (auto [i, state] : llvm::enumerate(states))
       store(i, index, state);
   }
 
 private:
+  /// An element of an input.
+  struct Read {
+    BlockArgument argument;
+    Index index;
+  };
+
+  /// `count` trips from `first` on: what is carried behind them.
+  SmallVector<Value> emitTrips(const Index &index, Value first, int64_t count,
+                               ValueRange carried) {
+    SmallVector<Read> reads;
+    op.walkArguments(
+        index, [&](const Expr &x) { return e.simplify(x); },
+        [&](BlockArgument argument, const Index &at) {
+          if (argument.getArgNumber() >= numCarried)
+            reads.push_back({argument, at});
+        });
+    std::vector<SmallVector<Value>> elements(count);
+    for (int64_t k = 0; k < count; ++k) {
+      Emitter::MemoScope scope(e);
+      e.setDim(trip, e.add(first, e.constant(k)));
+      for (const Read &read : reads)
+        elements[k].push_back(e.emit(read.argument, read.index));
+    }
+    SmallVector<Value> states(carried);
+    for (int64_t k = 0; k < count; ++k) {
+      Emitter::MemoScope scope(e);
+      e.setDim(trip, e.add(first, e.constant(k)));
+      for (auto [read, element] : llvm::zip_equal(reads, elements[k]))
+        e.remember(read.argument, read.index, element);
+      for (auto [argument, state] :
+           llvm::zip(op.getBody().getArguments(), states))
+        e.remember(argument, index, state);
+      SmallVector<Value> made;
+      for (Value v : op.getYielded())
+        made.push_back(e.spread(e.emit(v, index)));
+      Index row = {Expr::dim(trip)};
+      llvm::append_range(row, index);
+      for (unsigned i = numCarried; i < made.size(); ++i)
+        store(i, row, made[i]);
+      states.assign(made.begin(), made.begin() + numCarried);
+    }
+    return states;
+  }
+
   /// Writes an element of result `number` where the kernel yields that.
   void store(unsigned number, const Index &index, Value element) {
     for (auto [i, v] : llvm::enumerate(getYielded(e.kernel)))
@@ -84,8 +126,9 @@ WorkShape luminal::emitRecurrence(Emitter &e, const WorkLoop &loop) {
   // An address that is chosen is that of an operand of the kernel.
   llvm::SaveAndRestore<bool> plain(e.choosesAddresses, false);
   RecurrenceCode code(e, op);
+  const int64_t ahead = e.loopCase.getForm(0).getNumber("ahead", 1);
   e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
-    grid.emitIndices(e, unit, [&] { code.emit(domain.index); });
+    grid.emitIndices(e, unit, [&] { code.emit(domain.index, ahead); });
   });
   return {grid.countUnits(),
           grid.getUnitLength() * op.getTripsExpr() * Expr(op.countStep())};

@@ -15,6 +15,9 @@ using namespace luminal::llir;
 /// Threads of a block: each waits for what it reads in every trip, so elements
 /// are spread over as many multiprocessors as there are.
 static constexpr unsigned kThreads = 64;
+/// Trips whose inputs are read before the first, and elements of them at most,
+/// which wait in registers.
+static constexpr int64_t kMostAhead = 16, kMostElements = 64;
 
 /// The kernel's recurrence, if it holds nothing else.
 static RecurrenceOp getOnlyRecurrence(KernelOp kernel) {
@@ -78,7 +81,15 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     c.grid.push_back(i + 1 == domain.groups.size() && lanes > 1
                          ? c.axis(group, lanes, lanes)
                          : c.axis(group));
-  c.addForm(op, "recurrence", {});
+  // A thread of a GPU would wait in every trip for what it reads.
+  int64_t ahead = 1;
+  while (machine.blockThreads && ahead < kMostAhead &&
+         2 * ahead * int64_t(op.getInputs().size()) <= kMostElements)
+    ahead *= 2;
+  if (ahead > 1)
+    c.addForm(op, "recurrence", {{"ahead", ahead}});
+  else
+    c.addForm(op, "recurrence", {});
   why.push_back({"form", "all trips of an element"});
   return {c.build()};
 }
@@ -113,7 +124,8 @@ static LogicalResult verify(KernelOp kernel,
                        << " threads, but each carries what it has alone";
   if (bool(machine.blockThreads) != bool(loopCase.getThreads()))
     return emitError() << "is for another kind of machine";
-  if (failed(verifyNumbers(loopCase.getForm(0), {}, emitError)))
+  if (failed(verifyNumbers(loopCase.getForm(0), {{"ahead", 1, kMostAhead}},
+                           emitError)))
     return failure();
   return verifyAxes(loopCase.getGrid(), hlir::getExtents(op.getCarried()[0]), 0,
                     emitError);
