@@ -54,6 +54,10 @@ def compile_parts(graph_module: fx.GraphModule, compile_whole: CompileWhole, is_
         _sizes.fix(graph_module, _symbols_in_floats(graph_module, foreign), "; ".join(map(str, foreign.values())))
         ops = list(unsupported.values()) + list(foreign.values())
         raise _errors.UnsupportedOpError("unsupported ops: " + "; ".join(map(str, ops)), ops)
+    # A part has no graphs of its own.
+    foreign |= {node.name: _located(_errors.UnsupportedOp(f"{node.target}: is in a graph with ops that are not supported",
+                                                          node.name, "", 0), node)
+                for node in graph_module.graph.nodes if _is_loop(node) and node.name not in unsupported}
     while True:
         parts, compiled = _split(graph_module, unsupported.keys() | foreign.keys()), {}
         try:
@@ -145,7 +149,9 @@ def _foreign_nodes(graph_module: fx.GraphModule, has_kernels: bool) -> dict[str,
             is_assertion = node.target is torch.ops.aten._assert_scalar.default
             if any(_is_scalar(n) for n in operands) and not (_is_scalar(node) or _is_int(node) or is_assertion):
                 reason = "has an argument that is a float or condition of sizes"
-            if isinstance(node.target, torch._ops.HigherOrderOperator):
+            if _is_loop(node):
+                pass  # The importer takes its graph.
+            elif isinstance(node.target, torch._ops.HigherOrderOperator):
                 reason = "is a higher-order op" if node.target is not torch.ops.higher_order.with_effects else (
                     "has an effect beside its results")
             elif not has_kernels and isinstance(node.target, torch._ops.OpOverload) and \
@@ -156,6 +162,11 @@ def _foreign_nodes(graph_module: fx.GraphModule, has_kernels: bool) -> dict[str,
             op = node.args[1] if node.target is torch.ops.higher_order.with_effects else node.target
             found[node.name] = _located(_errors.UnsupportedOp(f"{op}: {reason}", node.name, "", 0), node)
     return found
+
+
+def _is_loop(node: fx.Node) -> bool:
+    """Whether it runs a graph for each row of tensors."""
+    return isinstance(node.target, torch._ops.HigherOrderOperator) and node.target.name() in ("scan", "associative_scan")
 
 
 def _symbols_in_floats(graph_module: fx.GraphModule, names: Collection[str]) -> set[str]:

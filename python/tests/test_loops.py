@@ -7,6 +7,7 @@ import torch
 from torch._higher_order_ops.scan import scan
 
 import luminal
+from luminal._backend import backend
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU"))]
 
@@ -144,6 +145,34 @@ def test_a_number_of_rows_that_a_call_tells_and_a_product():
     with pytest.raises(luminal.CompileError, match="more than its own element"):
         luminal.compile(model, (torch.zeros(2, 4), torch.zeros(6, 2, 4), torch.randn(4, 4)),
                         dynamic_shapes=(None, {0: torch.export.Dim("length", min=2, max=500)}, None))
+
+
+def recurrence(state, rows, factor):
+    def step(carry, row):
+        new = torch.tanh(carry * factor + row)
+        return new, new * 2
+
+    return scan(step, state, rows)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_torch_compile(device, compiles):
+    args = torch.randn(3, 5, device=device), torch.randn(20, 3, 5, device=device), torch.randn(5, device=device)
+    with torch.no_grad():
+        got = torch.compile(recurrence, backend=backend)(*args)
+    torch.testing.assert_close(got, recurrence(*args), rtol=1e-5, atol=1e-5)
+    assert len(compiles) == 1
+
+
+def test_a_loop_in_a_graph_that_is_split_is_pytorchs():
+    def model(state, rows, factor):
+        last, stacked = recurrence(state, rows, factor)
+        return torch.linalg.qr(last)[0].abs() + 1, stacked * 2
+
+    args = torch.randn(3, 5), torch.randn(20, 3, 5), torch.randn(5)
+    with torch.no_grad(), pytest.warns(luminal.LuminalWarning, match="scan: is in a graph with ops that are not supported"):
+        got = torch.compile(model, backend=backend)(*args)
+    torch.testing.assert_close(got, model(*args), rtol=1e-5, atol=1e-5)
 
 
 FUNCTIONS = [torch.sin, torch.tanh, torch.sigmoid, torch.neg, torch.abs, torch.relu, lambda x: x * 0.25, lambda x: x + 1]
