@@ -137,6 +137,31 @@ static void write(DType type, const T *from, int64_t count, void *to) {
   }
 }
 
+/// An element as memory holds it: a number of that type, or the bits of a bf16.
+template <typename T>
+struct Stored {
+  using Bits = T;
+  template <typename To>
+  static To load(T x) {
+    return static_cast<To>(x);
+  }
+  template <typename From>
+  static T store(From x) {
+    return static_cast<T>(x);
+  }
+};
+struct StoredBF16 {
+  using Bits = uint16_t;
+  template <typename To>
+  static To load(uint16_t x) {
+    return static_cast<To>(bf16ToFloat(x));
+  }
+  template <typename From>
+  static uint16_t store(From x) {
+    return writeBF16(x);
+  }
+};
+
 //===----------------------------------------------------------------------===//
 // What is carried
 //===----------------------------------------------------------------------===//
@@ -411,7 +436,7 @@ private:
   /// elements are converted while a step waits for the one before. Whether they
   /// have types of which that is known.
   bool stepThrough(State *states, const Stretch *lanes, int64_t count);
-  template <int64_t lanes, typename T, bool isExclusive>
+  template <int64_t lanes, typename Memory, bool isExclusive>
   void stepThrough(State *states, const Stretch *all);
   /// Whether elements in memory are those of the states.
   template <typename T>
@@ -485,8 +510,9 @@ void Scanner<Op>::stepAlong(State &state, const In *x, Out *y, int64_t count,
 }
 
 template <typename Op>
-template <int64_t lanes, typename T, bool isExclusive>
+template <int64_t lanes, typename Memory, bool isExclusive>
 void Scanner<Op>::stepThrough(State *states, const Stretch *all) {
+  using T = typename Memory::Bits;
   constexpr int64_t kLine = 64 / sizeof(T);
   std::array<State, lanes> s;
   std::copy_n(states, lanes, s.begin());
@@ -507,10 +533,10 @@ void Scanner<Op>::stepThrough(State *states, const Stretch *all) {
          ++n, i += step)
 #pragma GCC unroll 4
       for (int64_t k = 0; k < lanes; ++k) {
-        const auto element = static_cast<In>(x[k][i]);
-        const auto before = static_cast<T>(op.value(s[k]));
+        const In element = Memory::template load<In>(x[k][i]);
+        const Out before = op.value(s[k]);
         op.step(s[k], element, i);
-        y[k][i] = isExclusive ? before : static_cast<T>(op.value(s[k]));
+        y[k][i] = Memory::store(isExclusive ? before : op.value(s[k]));
       }
   }
   std::copy_n(s.begin(), lanes, states);
@@ -521,12 +547,12 @@ bool Scanner<Op>::stepThrough(State *states, const Stretch *lanes,
                               int64_t count) {
   if constexpr (Op::kIsThrough) {
     constexpr int64_t kAtOnce = 4;
-    auto run = [&]<typename T>(std::type_identity<T>) {
+    auto run = [&]<typename Memory>(Memory) {
       auto all = [&]<bool isExclusive>(std::bool_constant<isExclusive>) {
         if (count == 1)
-          return stepThrough<1, T, isExclusive>(states, lanes);
+          return stepThrough<1, Memory, isExclusive>(states, lanes);
         for (int64_t k = 0; k < count; k += kAtOnce)
-          stepThrough<kAtOnce, T, isExclusive>(states + k, lanes + k);
+          stepThrough<kAtOnce, Memory, isExclusive>(states + k, lanes + k);
       };
       shape.exclusive ? all(std::true_type()) : all(std::false_type());
       return true;
@@ -537,9 +563,12 @@ bool Scanner<Op>::stepThrough(State *states, const Stretch *lanes,
     if (!result || shape.type != shape.resultType)
       return false;
     if (shape.type == DType::F32)
-      return run(std::type_identity<float>());
+      return run(Stored<float>());
     if (shape.type == DType::F64)
-      return run(std::type_identity<double>());
+      return run(Stored<double>());
+    // Several lanes of bf16 take turns as well from a tile.
+    if (shape.type == DType::BF16 && count == 1)
+      return run(StoredBF16());
   }
   return false;
 }
