@@ -298,3 +298,80 @@ func.func @custom_name(%x: tensor<4xf32>) {
   %0 = hlir.custom ""(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @repeat_without_rows(%x: tensor<4xf32>) {
+  // expected-error @+1 {{takes its number of trips from rows, of which there are none}}
+  hlir.repeat ? carried(%x : tensor<4xf32>) {
+  ^bb0(%c: tensor<4xf32>):
+    hlir.yield %c : tensor<4xf32>
+  } -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @repeat_rows(%x: tensor<5x4xf32>) {
+  // expected-error @+1 {{expected 6 rows, found 'tensor<5x4xf32>' as number 0}}
+  hlir.repeat 6 rows(%x : tensor<5x4xf32>) {
+  ^bb0(%row: tensor<4xf32>):
+    hlir.yield
+  }
+  return
+}
+
+// -----
+
+func.func @repeat_row_type(%x: tensor<5x4xf32>) {
+  // expected-error @+1 {{expected type 'tensor<4xf32>' for number 0 of the block arguments, found 'tensor<5x4xf32>'}}
+  hlir.repeat 5 rows(%x : tensor<5x4xf32>) {
+  ^bb0(%row: tensor<5x4xf32>):
+    hlir.yield
+  }
+  return
+}
+
+// -----
+
+func.func @repeat_stacked(%x: tensor<5x4xf32>) {
+  // expected-error @+1 {{stacks 2 values, of 1 of a trip}}
+  %r = hlir.repeat 5 rows(%x : tensor<5x4xf32>) stacked 2 {
+  ^bb0(%row: tensor<4xf32>):
+    hlir.yield %row : tensor<4xf32>
+  } -> tensor<5x4xf32>
+  return
+}
+
+// -----
+
+func.func @repeat_stacked_type(%x: tensor<5x4xf32>) {
+  // expected-error @+1 {{expected type 'tensor<5x4xf32>' for number 0 of the results, found 'tensor<4xf32>'}}
+  %r = hlir.repeat 5 rows(%x : tensor<5x4xf32>) stacked 1 {
+  ^bb0(%row: tensor<4xf32>):
+    hlir.yield %row : tensor<4xf32>
+  } -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @repeat_each_of_unknown(%x: tensor<?x4xf32, #hlir.dims<n>>, %w: tensor<4xf32>) attributes {hlir.symbols = #hlir.symbols<n in [1, 9]>} {
+  // expected-error @+1 {{has lists for a number of trips that is unknown}}
+  hlir.repeat ? each(%w : tensor<4xf32>) rows(%x : tensor<?x4xf32, #hlir.dims<n>>) {
+  ^bb0(%a: tensor<4xf32>, %row: tensor<4xf32>):
+    hlir.yield
+  }
+  return
+}
+
+// -----
+
+func.func @repeat_results_of_unknown(%x: tensor<?x4xf32, #hlir.dims<n>>) attributes {hlir.symbols = #hlir.symbols<n in [1, 9]>} {
+  // expected-error @+1 {{has a result for each of a number of trips that is unknown}}
+  %r = hlir.repeat ? rows(%x : tensor<?x4xf32, #hlir.dims<n>>) {
+  ^bb0(%row: tensor<4xf32>):
+    hlir.yield %row : tensor<4xf32>
+  } -> tensor<4xf32>
+  return
+}

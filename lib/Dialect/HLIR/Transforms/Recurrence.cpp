@@ -506,18 +506,27 @@ static SmallVector<unsigned> getCuts(const Dataflow &flow, unsigned begin,
   return cuts;
 }
 
-/// Whether a body of few ops is one step of many, as of time: it computes with
-/// what it carries. A chain of selects, as one that joins tensors, does not.
+/// Whether a body of few ops is one step of many, as of time: what it carries
+/// is computed from what it was given. A chain of selects, as one that joins
+/// tensors, hands on what it was given.
 static bool isStep(const Recurrence &loop, const RecurrenceLimits &limits) {
   if (loop.getSaving() < limits.minSaved)
     return false;
-  for (auto [op, reads] : llvm::zip_equal(loop.trips[0], loop.reads))
-    if (!isa<SelectOp, ViewOp>(op) &&
-        llvm::any_of(reads, [](const Recurrence::Read &read) {
-          return read.kind == Recurrence::Read::Carried;
-        }))
-      return true;
-  return false;
+  // Positions that depend on what is carried, and those that compute with it.
+  std::vector<bool> depends(loop.getNumOps()), computes(loop.getNumOps());
+  for (unsigned p = 0; p != loop.getNumOps(); ++p) {
+    for (const Recurrence::Read &read : loop.reads[p]) {
+      const bool isInner = read.kind == Recurrence::Read::Inner;
+      depends[p] = depends[p] || read.kind == Recurrence::Read::Carried ||
+                   (isInner && depends[read.value.position]);
+      computes[p] = computes[p] || (isInner && computes[read.value.position]);
+    }
+    if (depends[p] && !isa<SelectOp, ViewOp>(loop.trips[0][p]))
+      computes[p] = true;
+  }
+  return llvm::any_of(loop.carried, [&](const auto &carried) {
+    return computes[carried.next.position];
+  });
 }
 
 std::optional<Recurrence> luminal::hlir::findRecurrence(
