@@ -1,3 +1,5 @@
+# ===- steps.py - Loops over time, written out ------------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Loops over time, written out: 70 steps of 4 ops on what a step carries, that read slices of %x; and near misses. With a
 folder, writes a program there whose outputs are stacked, and inputs for it."""
 import sys
