@@ -20,11 +20,11 @@ step() { # NAME
 }
 
 limit=0 # seconds that a build may take: beyond them its exit code is 124
-build() { # PRESET TARGET
+build() { # PRESET TARGET...
   mkdir -p "build/$1"
   cmake --preset "$1" -DLUMINAL_INCLUDE_TESTS=ON -DLUMINAL_TEST_PYTHON="$python" -DLUMINAL_TEST_JOBS="$jobs" >"build/$1/configure.log" 2>&1 ||
     { cat "build/$1/configure.log"; exit 1; }
-  timeout "$limit" ninja -C "build/$1" -j "$jobs" --quiet "$2"
+  timeout "$limit" ninja -C "build/$1" -j "$jobs" --quiet "${@:2}"
 }
 
 results=()
