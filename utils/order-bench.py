@@ -256,6 +256,7 @@ def main():
     print(f"{'':34s} {'luminal':>10s} " + " ".join(f"{peer:>13s}" for peer in peers) + f" {'ratio':>7s}")
     for name, function, operands, other in rows:
         operands = tuple(operand.to(args.device) for operand in operands)
+        torch._dynamo.reset()  # the dtypes of one function would be too many graphs of it
         try:
             own = luminal.compile(function, operands)
             first = [t.clone() for t in outputs_of(own(*operands))]

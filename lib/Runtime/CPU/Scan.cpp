@@ -9,12 +9,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Scan.h"
-#include "luminal/Support/Scalar.h"
+#include "ScanElements.h"
+#include "ScanOps.h"
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <type_traits>
 
 using namespace luminal;
@@ -30,342 +28,6 @@ std::optional<ScanKind> runtime::getScanKind(std::string_view name) {
 }
 
 //===----------------------------------------------------------------------===//
-// Elements
-//===----------------------------------------------------------------------===//
-
-/// Exact, without a branch: 2^112 moves the exponent, of subnormals too.
-static float readF16(uint16_t bits) {
-  const uint32_t sign = uint32_t(bits & 0x8000U) << 16,
-                 rest = uint32_t(bits & 0x7FFFU) << 13;
-  const float size = std::bit_cast<float>(rest) * 0x1p112F;
-  const uint32_t special = rest | 0x7F800000U;
-  const uint32_t moved =
-      rest >= 0x0F800000U ? special : std::bit_cast<uint32_t>(size);
-  return std::bit_cast<float>(moved | sign);
-}
-
-/// To nearest even, once: what f32 rounds to the middle between two numbers is
-/// rounded from the number itself.
-static uint16_t writeBF16(double value) {
-  const auto bits = std::bit_cast<uint32_t>(static_cast<float>(value));
-  if ((bits & 0x7F800000U) == 0x7F800000U || (bits & 0xFFFFU) == 0x8000U)
-    return doubleToBF16(value);
-  return static_cast<uint16_t>((bits + 0x8000U) >> 16);
-}
-/// The same of an f32, without a branch.
-static uint16_t writeBF16(float value) {
-  const auto bits = std::bit_cast<uint32_t>(value);
-  const uint32_t rounded = (bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16,
-                 quiet = bits >> 16 | 0x40U;
-  return static_cast<uint16_t>(value == value ? rounded : quiet);
-}
-
-template <typename T>
-static uint16_t writeF16(T value) {
-  const auto bits = std::bit_cast<uint32_t>(static_cast<float>(value));
-  const uint32_t size = bits & 0x7FFFFFFFU;
-  constexpr uint32_t kLeast = 0x38800000U, kMost = 0x477FE000U;
-  if (size < kLeast || size > kMost || (bits & 0x1FFFU) == 0x1000U)
-    return doubleToF16(static_cast<double>(value));
-  return static_cast<uint16_t>((bits >> 16 & 0x8000U) |
-                               ((size - 0x38000000U + 0x1000U) >> 13));
-}
-
-template <typename From, typename T, typename Fn>
-static void convert(const void *from, int64_t count, T *to, Fn fn) {
-  const auto *elements = static_cast<const From *>(from);
-  for (int64_t i = 0; i < count; ++i)
-    to[i] = fn(elements[i]);
-}
-
-template <typename T>
-static void read(DType type, const void *from, int64_t count, T *to) {
-  auto same = [](auto x) { return static_cast<T>(x); };
-  switch (type) {
-  case DType::F16:
-    return convert<uint16_t>(
-        from, count, to, [](uint16_t x) { return static_cast<T>(readF16(x)); });
-  case DType::BF16:
-    return convert<uint16_t>(from, count, to, [](uint16_t x) {
-      return static_cast<T>(bf16ToFloat(x));
-    });
-  case DType::F32:
-    return convert<float>(from, count, to, same);
-  case DType::F64:
-    return convert<double>(from, count, to, same);
-  case DType::I32:
-    return convert<int32_t>(from, count, to, same);
-  default:
-    return convert<int64_t>(from, count, to, same);
-  }
-}
-
-static void prefetch(const uint8_t *from, int64_t bytes) {
-  constexpr int64_t kLine = 64;
-  for (int64_t at = 0; at < bytes; at += kLine)
-    __builtin_prefetch(from + at);
-}
-
-template <typename T>
-static void write(DType type, const T *from, int64_t count, void *to) {
-  auto as = [&](auto *elements, auto fn) {
-    for (int64_t i = 0; i < count; ++i)
-      elements[i] = fn(from[i]);
-  };
-  switch (type) {
-  case DType::F16:
-    return as(static_cast<uint16_t *>(to), [](T x) { return writeF16(x); });
-  case DType::BF16:
-    return as(static_cast<uint16_t *>(to), [](T x) {
-      if constexpr (std::is_same_v<T, float>)
-        return writeBF16(x);
-      else
-        return writeBF16(static_cast<double>(x));
-    });
-  case DType::F32:
-    return as(static_cast<float *>(to),
-              [](T x) { return static_cast<float>(x); });
-  case DType::F64:
-    return as(static_cast<double *>(to),
-              [](T x) { return static_cast<double>(x); });
-  case DType::I32:
-    return as(static_cast<int32_t *>(to),
-              [](T x) { return static_cast<int32_t>(x); });
-  default:
-    return as(static_cast<int64_t *>(to),
-              [](T x) { return static_cast<int64_t>(x); });
-  }
-}
-
-/// An element as memory holds it: a number of that type, or the bits of a bf16.
-template <typename T>
-struct Stored {
-  using Bits = T;
-  template <typename To>
-  static To load(T x) {
-    return static_cast<To>(x);
-  }
-  template <typename From>
-  static T store(From x) {
-    return static_cast<T>(x);
-  }
-};
-struct StoredBF16 {
-  using Bits = uint16_t;
-  template <typename To>
-  static To load(uint16_t x) {
-    return static_cast<To>(bf16ToFloat(x));
-  }
-  template <typename From>
-  static uint16_t store(From x) {
-    return writeBF16(x);
-  }
-};
-
-//===----------------------------------------------------------------------===//
-// What is carried
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// Integers wrap.
-template <typename T>
-T wrap(T a, T b, bool isProduct) {
-  if constexpr (std::is_integral_v<T>) {
-    const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
-    return static_cast<T>(isProduct ? x * y : x + y);
-  } else {
-    return isProduct ? a * b : a + b;
-  }
-}
-
-template <typename T, bool isProduct>
-struct Accumulate {
-  using In = T;
-  using Out = T;
-  using State = T;
-  /// Whether parts change nothing.
-  static constexpr bool kIsExact = std::is_integral_v<T>;
-  /// Additions of floats wait for each other, of integers they do not.
-  static constexpr bool kTakesTurns = std::is_floating_point_v<T>;
-  /// Products of floats overflow where they do from the left.
-  static constexpr bool kHasParts = !isProduct || std::is_integral_v<T>;
-  /// One lane alone waits for each step longer than it takes to convert.
-  static constexpr bool kIsThrough = std::is_floating_point_v<T>;
-  explicit Accumulate(const ScanShape &) {}
-
-  State identity = isProduct ? T(1) : T(0);
-  void step(State &s, In x, int64_t) const { s = wrap(s, x, isProduct); }
-  void join(State &s, const State &next) const { step(s, next, 0); }
-  Out value(const State &s) const { return s; }
-  /// All of some elements.
-  void stepAll(State &s, const In *x, int64_t count, int64_t) const {
-    constexpr int64_t kAtOnce = 16;
-    T sums[kAtOnce];
-    std::fill_n(sums, kAtOnce, identity);
-    int64_t i = 0;
-    for (; count - i >= kAtOnce; i += kAtOnce)
-      for (int64_t k = 0; k < kAtOnce; ++k)
-        sums[k] = wrap(sums[k], x[i + k], isProduct);
-    for (; i < count; ++i)
-      s = wrap(s, x[i], isProduct);
-    for (T sum : sums)
-      s = wrap(s, sum, isProduct);
-  }
-  /// How many of the next elements leave the state as it is, where these are
-  /// looked at together.
-  int64_t skip(const State &, const In *, int64_t, bool) const { return 0; }
-};
-
-/// The extremum so far, or the place of the last element that is it. NaN is
-/// beyond every number.
-template <typename T, bool isLargest, bool hasPlaces>
-struct Extremum {
-  struct State {
-    T best;
-    int64_t at;
-  };
-  using In = T;
-  using Out = std::conditional_t<hasPlaces, int64_t, T>;
-  static constexpr bool kIsExact = true, kTakesTurns = false, kHasParts = true,
-                        kIsThrough = false;
-
-  explicit Extremum(const ScanShape &shape) {
-    using Limits = std::numeric_limits<T>;
-    if constexpr (std::is_floating_point_v<T>)
-      identity.best = isLargest ? -Limits::infinity() : Limits::infinity();
-    else if (shape.type == DType::I32)
-      identity.best = isLargest ? T(INT32_MIN) : T(INT32_MAX);
-    else
-      identity.best = isLargest ? Limits::min() : Limits::max();
-  }
-
-  State identity = {T(0), 0};
-  static bool isLess(T a, T b) { return isLargest ? a < b : b < a; }
-  /// Whether x leaves the state as it is; false where either is NaN.
-  static bool leaves(T best, T x) {
-    return hasPlaces ? isLess(x, best) : isLess(x, best) | (x == best);
-  }
-  void step(State &s, In x, int64_t place) const {
-    if constexpr (std::is_integral_v<T>) {
-      // Often equal: without a branch.
-      const bool stays = leaves(s.best, x);
-      s.best = stays ? s.best : x;
-      s.at = stays ? s.at : place;
-    } else if (__builtin_expect(!leaves(s.best, x), 0) &&
-               (s.best == s.best || x != x)) {
-      s = {x, place};
-    }
-  }
-  void join(State &s, const State &next) const { step(s, next.best, next.at); }
-  void stepAll(State &s, const In *x, int64_t count, int64_t place) const {
-    constexpr int64_t kLanes = 8;
-    T best[kLanes];
-    bool isNan[kLanes] = {};
-    std::fill_n(best, kLanes, identity.best);
-    const int64_t whole = count - count % kLanes;
-    for (int64_t i = 0; i < whole; i += kLanes)
-      for (int64_t k = 0; k < kLanes; ++k) {
-        best[k] = isLess(best[k], x[i + k]) ? x[i + k] : best[k];
-        isNan[k] |= x[i + k] != x[i + k];
-      }
-    if (std::find(isNan, isNan + kLanes, true) != isNan + kLanes) {
-      for (int64_t i = 0; i < count; ++i)
-        step(s, x[i], place + i);
-      return;
-    }
-    State all{identity.best, 0};
-    for (T one : best)
-      all.best = isLess(all.best, one) ? one : all.best;
-    // The last place of it.
-    int64_t at = whole;
-    while (hasPlaces && at > 0 && x[at - 1] != all.best)
-      --at;
-    all.at = place + at - 1;
-    if (whole > 0)
-      join(s, all);
-    for (int64_t i = whole; i < count; ++i)
-      step(s, x[i], place + i);
-  }
-  static constexpr int64_t kAtOnce = 8;
-  /// From `x` on, or back from before it.
-  int64_t skip(const State &s, const In *x, int64_t count, bool back) const {
-    int64_t left = 0;
-    // Integers are often equal, and few machines compare wide ones together.
-    if (std::is_integral_v<T>)
-      return 0;
-    while (count - left >= kAtOnce) {
-      const In *next = back ? x - left - kAtOnce : x + left;
-      if (!leavesAll(s.best, next))
-        break;
-      left += kAtOnce;
-    }
-    return left;
-  }
-  Out value(const State &s) const {
-    if constexpr (hasPlaces)
-      return s.at;
-    else
-      return s.best;
-  }
-
-private:
-  static bool leavesAll(T best, const T *x) {
-    // Lanes of a vector: true is all ones.
-    using Vector = T __attribute__((vector_size(16)));
-    constexpr int64_t kWidth = 16 / sizeof(T);
-    auto get = [&](int64_t i) {
-      Vector v;
-      std::memcpy(&v, x + i, sizeof(v));
-      return v;
-    };
-    const Vector limit = best - Vector{};
-    auto holds = [&](Vector v) {
-      if constexpr (hasPlaces)
-        return isLargest ? v < limit : limit < v;
-      else
-        return isLargest ? v <= limit : limit <= v;
-    };
-    auto all = holds(get(0));
-    for (int64_t i = kWidth; i < kAtOnce; i += kWidth)
-      all &= holds(get(i));
-    uint64_t bits[2];
-    std::memcpy(bits, &all, sizeof(bits));
-    return (bits[0] & bits[1]) == ~uint64_t(0);
-  }
-};
-
-/// log of a sum of exponentials, `sum` of them relative to the largest.
-struct LogSumExp {
-  struct State {
-    double most, sum;
-  };
-  using In = double;
-  using Out = double;
-  static constexpr bool kIsExact = false, kTakesTurns = true, kHasParts = true,
-                        kIsThrough = false;
-  explicit LogSumExp(const ScanShape &) {}
-
-  State identity = {-std::numeric_limits<double>::infinity(), 0};
-  void step(State &s, double x, int64_t) const { join(s, {x, 1}); }
-  void join(State &s, const State &next) const {
-    if (s.most == next.most) // infinities too, which have no difference
-      s.sum += next.sum;
-    else if (next.most < s.most)
-      s.sum += next.sum * std::exp(next.most - s.most);
-    else if (s.most < next.most)
-      s = {next.most, s.sum * std::exp(s.most - next.most) + next.sum};
-    else
-      s = {std::numeric_limits<double>::quiet_NaN(), 1};
-  }
-  double value(const State &s) const { return s.most + std::log(s.sum); }
-  void stepAll(State &s, const double *x, int64_t count, int64_t) const {
-    for (int64_t i = 0; i < count; ++i)
-      join(s, {x[i], 1});
-  }
-  int64_t skip(const State &, const double *, int64_t, bool) const { return 0; }
-};
-
-//===----------------------------------------------------------------------===//
 // Lanes
 //===----------------------------------------------------------------------===//
 
@@ -376,27 +38,31 @@ constexpr int64_t kPart = 4096;
 constexpr int64_t kLanes = 8, kTile = 128, kColumns = 64;
 
 template <typename Op>
-int64_t countParts(const ScanShape &shape) {
+static int64_t countParts(const ScanShape &shape) {
   if (!Op::kHasParts || (Op::kIsExact && !shape.isShared))
     return 1;
   return (shape.length + kPart - 1) / kPart;
 }
 
+namespace {
 /// Where a lane or some neighbouring ones begin, and how many elements they
 /// have.
 struct Stretch {
   int64_t first, length, place;
 };
 
+} // namespace
+
 /// Part `part` of row `outer`.
-Stretch getStretch(const ScanShape &shape, int64_t outer, int64_t part,
-                   int64_t parts) {
+static Stretch getStretch(const ScanShape &shape, int64_t outer, int64_t part,
+                          int64_t parts) {
   const int64_t place = part * kPart;
   const int64_t length =
       parts == 1 ? shape.length : std::min(kPart, shape.length - place);
   return {(outer * shape.length + place) * shape.inner, length, place};
 }
 
+namespace {
 template <typename Op>
 class Scanner {
   using In = typename Op::In;
@@ -438,14 +104,10 @@ private:
   bool stepThrough(State *states, const Stretch *lanes, int64_t count);
   template <int64_t lanes, typename Memory, bool isExclusive>
   void stepThrough(State *states, const Stretch *all);
-  /// Whether elements in memory are those of the states.
-  template <typename T>
-  static bool isStored(DType type) {
-    return std::is_same_v<T, double>    ? type == DType::F64
-           : std::is_same_v<T, float>   ? type == DType::F32
-           : std::is_same_v<T, int64_t> ? type == DType::I64
-                                        : false;
-  }
+  /// One lane, converted some elements at a time: few enough for the processor
+  /// to convert the next ones while a step waits for the one before.
+  template <typename Memory, bool isReverse, bool isExclusive>
+  void stepInBlocks(State &state, const Stretch &lane);
 
   /// The first of a tile, and from one to the next.
   int64_t first(int64_t count) const { return shape.reverse ? count - 1 : 0; }
@@ -543,6 +205,40 @@ void Scanner<Op>::stepThrough(State *states, const Stretch *all) {
 }
 
 template <typename Op>
+template <typename Memory, bool isReverse, bool isExclusive>
+void Scanner<Op>::stepInBlocks(State &state, const Stretch &lane) {
+  using T = typename Memory::Bits;
+  const T *x = reinterpret_cast<const T *>(data) + lane.first;
+  T *y = reinterpret_cast<T *>(result) + lane.first;
+  State s = state;
+  auto step = [&](int64_t from, auto count) {
+    In block[decltype(count)::value];
+    Out values[decltype(count)::value];
+#pragma GCC unroll 16
+    for (int64_t k = 0; k < count; ++k)
+      block[k] = Memory::template load<In>(x[from + k]);
+#pragma GCC unroll 16
+    for (int64_t k = 0; k < count; ++k) {
+      const int64_t i = isReverse ? count - 1 - k : k;
+      const Out before = op.value(s);
+      op.step(s, block[i], from + i);
+      values[i] = isExclusive ? before : op.value(s);
+    }
+#pragma GCC unroll 16
+    for (int64_t k = 0; k < count; ++k)
+      y[from + k] = Memory::store(values[k]);
+  };
+  constexpr std::integral_constant<int64_t, 16> kBlock;
+  constexpr std::integral_constant<int64_t, 1> kOne;
+  int64_t n = 0;
+  for (; lane.length - n >= kBlock; n += kBlock)
+    step(isReverse ? lane.length - n - kBlock : n, kBlock);
+  for (; n < lane.length; ++n)
+    step(isReverse ? lane.length - n - 1 : n, kOne);
+  state = s;
+}
+
+template <typename Op>
 bool Scanner<Op>::stepThrough(State *states, const Stretch *lanes,
                               int64_t count) {
   if constexpr (Op::kIsThrough) {
@@ -567,8 +263,15 @@ bool Scanner<Op>::stepThrough(State *states, const Stretch *lanes,
     if (shape.type == DType::F64)
       return run(Stored<double>());
     // Several lanes of bf16 take turns as well from a tile.
-    if (shape.type == DType::BF16 && count == 1)
-      return run(StoredBF16());
+    if (shape.type == DType::BF16 && count == 1) {
+      auto run = [&]<bool isReverse>(std::bool_constant<isReverse>) {
+        shape.exclusive
+            ? stepInBlocks<StoredBF16, isReverse, true>(*states, *lanes)
+            : stepInBlocks<StoredBF16, isReverse, false>(*states, *lanes);
+      };
+      shape.reverse ? run(std::true_type()) : run(std::false_type());
+      return true;
+    }
   }
   return false;
 }
@@ -607,7 +310,7 @@ void Scanner<Op>::scanRows(int64_t begin, int64_t end, State *states) {
         prefetch(isLast ? data + (all[k].first + lanes * all[k].length) * size
                         : from + next() * tile * size,
                  std::min(tile, all[k].length) * size);
-        read(shape.type, from, counts[k], in[k]);
+        readElements(shape.type, from, counts[k], in[k]);
         x[k] = in[k];
       }
     }
@@ -626,7 +329,7 @@ void Scanner<Op>::scanRows(int64_t begin, int64_t end, State *states) {
                   isDirect ? reinterpret_cast<Out *>(to) : out[k], counts[k],
                   places[k]);
       if (!isDirect)
-        write(shape.resultType, out[k], counts[k], to);
+        writeElements(shape.resultType, out[k], counts[k], to);
     }
   }
 }
@@ -641,7 +344,7 @@ void Scanner<Op>::scanColumns(int64_t outer, int64_t part, int64_t begin,
   int64_t i = first(stretch.length);
   for (int64_t n = 0; n < stretch.length; ++n, i += next()) {
     const int64_t from = stretch.first + i * shape.inner + begin;
-    read(shape.type, data + from * size, width, x);
+    readElements(shape.type, data + from * size, width, x);
     if (shape.exclusive)
       for (int64_t k = 0; k < width; ++k)
         y[k] = op.value(states[k]);
@@ -651,7 +354,7 @@ void Scanner<Op>::scanColumns(int64_t outer, int64_t part, int64_t begin,
       for (int64_t k = 0; k < width; ++k)
         y[k] = op.value(states[k]);
     if (result)
-      write(shape.resultType, y, width, result + from * resultSize);
+      writeElements(shape.resultType, y, width, result + from * resultSize);
   }
 }
 
@@ -666,13 +369,13 @@ static auto withOp(const ScanShape &shape, Fn fn) {
   // As PyTorch adds them: those that result in f64 in f64.
   const bool isHalf = (shape.type == DType::F16 || shape.type == DType::BF16) &&
                       shape.resultType != DType::F64;
-  auto extremum = [&]<typename T>(T) {
+  auto extremum = [&]<typename M>(M) {
     const bool isLargest = shape.kind == ScanKind::Max;
     if (shape.positions)
-      return isLargest ? fn(std::type_identity<Extremum<T, true, true>>())
-                       : fn(std::type_identity<Extremum<T, false, true>>());
-    return isLargest ? fn(std::type_identity<Extremum<T, true, false>>())
-                     : fn(std::type_identity<Extremum<T, false, false>>());
+      return isLargest ? fn(std::type_identity<Extremum<M, true, true>>())
+                       : fn(std::type_identity<Extremum<M, false, true>>());
+    return isLargest ? fn(std::type_identity<Extremum<M, true, false>>())
+                     : fn(std::type_identity<Extremum<M, false, false>>());
   };
   switch (shape.kind) {
   case ScanKind::Sum:
@@ -687,8 +390,13 @@ static auto withOp(const ScanShape &shape, Fn fn) {
     return fn(std::type_identity<LogSumExp>());
   default:
     if (isInteger)
-      return extremum(int64_t());
-    return shape.type == DType::F64 ? extremum(double()) : extremum(float());
+      return extremum(Stored<int64_t>());
+    if (shape.type == DType::F64)
+      return extremum(Stored<double>());
+    if (shape.type == DType::BF16 &&
+        (shape.positions || shape.resultType == shape.type))
+      return extremum(StoredBF16());
+    return extremum(Stored<float>());
   }
 }
 

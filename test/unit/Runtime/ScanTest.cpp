@@ -221,7 +221,8 @@ TEST(Scan, OfIntegers) {
 
 TEST(Scan, OfPositions) {
   for (const char *kind : {"max", "min"})
-    for (DType type : {DType::F16, DType::F32, DType::F64, DType::I64}) {
+    for (DType type :
+         {DType::F16, DType::BF16, DType::F32, DType::F64, DType::I64}) {
       CPUScanLaunch how;
       how.kind = kind;
       how.type = type;

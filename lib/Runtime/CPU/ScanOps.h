@@ -1,0 +1,227 @@
+//===- ScanOps.h - What the steps of a scan do ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sums, products, extrema and sums of exponentials: a state, what an element
+// does to it, and how the states of parts are joined.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_LIB_RUNTIME_CPU_SCANOPS_H
+#define LUMINAL_LIB_RUNTIME_CPU_SCANOPS_H
+
+#include "Scan.h"
+#include "ScanElements.h"
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace luminal::runtime {
+
+/// Integers wrap.
+template <typename T>
+T wrap(T a, T b, bool isProduct) {
+  if constexpr (std::is_integral_v<T>) {
+    const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
+    return static_cast<T>(isProduct ? x * y : x + y);
+  } else {
+    return isProduct ? a * b : a + b;
+  }
+}
+
+template <typename T, bool isProduct>
+struct Accumulate {
+  using In = T;
+  using Out = T;
+  using State = T;
+  /// Whether parts change nothing.
+  static constexpr bool kIsExact = std::is_integral_v<T>;
+  /// Additions of floats wait for each other, of integers they do not.
+  static constexpr bool kTakesTurns = std::is_floating_point_v<T>;
+  /// Products of floats overflow where they do from the left.
+  static constexpr bool kHasParts = !isProduct || std::is_integral_v<T>;
+  /// One lane alone waits for each step longer than it takes to convert.
+  static constexpr bool kIsThrough = std::is_floating_point_v<T>;
+  explicit Accumulate(const ScanShape &) {}
+
+  State identity = isProduct ? T(1) : T(0);
+  void step(State &s, In x, int64_t) const { s = wrap(s, x, isProduct); }
+  void join(State &s, const State &next) const { step(s, next, 0); }
+  Out value(const State &s) const { return s; }
+  /// All of some elements.
+  void stepAll(State &s, const In *x, int64_t count, int64_t) const {
+    constexpr int64_t kAtOnce = 16;
+    T sums[kAtOnce];
+    std::fill_n(sums, kAtOnce, identity);
+    int64_t i = 0;
+    for (; count - i >= kAtOnce; i += kAtOnce)
+      for (int64_t k = 0; k < kAtOnce; ++k)
+        sums[k] = wrap(sums[k], x[i + k], isProduct);
+    for (; i < count; ++i)
+      s = wrap(s, x[i], isProduct);
+    for (T sum : sums)
+      s = wrap(s, sum, isProduct);
+  }
+  /// How many of the next elements leave the state as it is, where these are
+  /// looked at together.
+  int64_t skip(const State &, const In *, int64_t, bool) const { return 0; }
+};
+
+/// The extremum so far, or the place of the last element that is it. NaN is
+/// beyond every number. Elements are read as memory holds them.
+template <typename Memory, bool isLargest, bool hasPlaces>
+struct Extremum {
+  using T = typename Memory::Value;
+  struct State {
+    T best;
+    int64_t at;
+  };
+  using In = typename Memory::Bits;
+  using Out = std::conditional_t<hasPlaces, int64_t, In>;
+  static constexpr bool kIsExact = true, kTakesTurns = false, kHasParts = true,
+                        kIsThrough = false;
+
+  explicit Extremum(const ScanShape &shape) {
+    using Limits = std::numeric_limits<T>;
+    if constexpr (std::is_floating_point_v<T>)
+      identity.best = isLargest ? -Limits::infinity() : Limits::infinity();
+    else if (shape.type == DType::I32)
+      identity.best = isLargest ? T(INT32_MIN) : T(INT32_MAX);
+    else
+      identity.best = isLargest ? Limits::min() : Limits::max();
+  }
+
+  State identity = {T(0), 0};
+  static bool isLess(T a, T b) { return isLargest ? a < b : b < a; }
+  /// Whether x leaves the state as it is; false where either is NaN.
+  static bool leaves(T best, T x) {
+    return hasPlaces ? isLess(x, best) : isLess(x, best) | (x == best);
+  }
+  static T load(In x) { return Memory::template load<T>(x); }
+  void step(State &s, In x, int64_t place) const { take(s, load(x), place); }
+  void take(State &s, T x, int64_t place) const {
+    if constexpr (std::is_integral_v<T>) {
+      // Often equal: without a branch.
+      const bool stays = leaves(s.best, x);
+      s.best = stays ? s.best : x;
+      s.at = stays ? s.at : place;
+    } else if (__builtin_expect(!leaves(s.best, x), 0) &&
+               (s.best == s.best || x != x)) {
+      s = {x, place};
+    }
+  }
+  void join(State &s, const State &next) const { take(s, next.best, next.at); }
+  void stepAll(State &s, const In *x, int64_t count, int64_t place) const {
+    constexpr int64_t kLanes = 8;
+    T best[kLanes];
+    bool isNan[kLanes] = {};
+    std::fill_n(best, kLanes, identity.best);
+    const int64_t whole = count - count % kLanes;
+    for (int64_t i = 0; i < whole; i += kLanes)
+      for (int64_t k = 0; k < kLanes; ++k) {
+        const T next = load(x[i + k]);
+        best[k] = isLess(best[k], next) ? next : best[k];
+        isNan[k] |= next != next;
+      }
+    if (std::find(isNan, isNan + kLanes, true) != isNan + kLanes) {
+      for (int64_t i = 0; i < count; ++i)
+        step(s, x[i], place + i);
+      return;
+    }
+    State all{identity.best, 0};
+    for (T one : best)
+      all.best = isLess(all.best, one) ? one : all.best;
+    // The last place of it.
+    int64_t at = whole;
+    while (hasPlaces && at > 0 && load(x[at - 1]) != all.best)
+      --at;
+    all.at = place + at - 1;
+    if (whole > 0)
+      join(s, all);
+    for (int64_t i = whole; i < count; ++i)
+      step(s, x[i], place + i);
+  }
+  static constexpr int64_t kAtOnce = 8;
+  /// From `x` on, or back from before it.
+  int64_t skip(const State &s, const In *x, int64_t count, bool back) const {
+    int64_t left = 0;
+    // Integers are often equal, and few machines compare wide ones together.
+    if (std::is_integral_v<T>)
+      return 0;
+    while (count - left >= kAtOnce) {
+      const In *next = back ? x - left - kAtOnce : x + left;
+      if (!leavesAll(s.best, next))
+        break;
+      left += kAtOnce;
+    }
+    return left;
+  }
+  Out value(const State &s) const {
+    if constexpr (hasPlaces)
+      return s.at;
+    else
+      return Memory::store(s.best);
+  }
+
+private:
+  static bool leavesAll(T best, const In *x) {
+    // Lanes of a vector: true is all ones.
+    using Vector = T __attribute__((vector_size(16)));
+    constexpr int64_t kWidth = 16 / sizeof(T);
+    auto get = [&](int64_t i) {
+      Vector v;
+      for (int64_t k = 0; k < kWidth; ++k)
+        v[k] = load(x[i + k]);
+      return v;
+    };
+    const Vector limit = best - Vector{};
+    auto holds = [&](Vector v) {
+      if constexpr (hasPlaces)
+        return isLargest ? v < limit : limit < v;
+      else
+        return isLargest ? v <= limit : limit <= v;
+    };
+    auto all = holds(get(0));
+    for (int64_t i = kWidth; i < kAtOnce; i += kWidth)
+      all &= holds(get(i));
+    uint64_t bits[2];
+    std::memcpy(bits, &all, sizeof(bits));
+    return (bits[0] & bits[1]) == ~uint64_t(0);
+  }
+};
+
+/// log of a sum of exponentials, `sum` of them relative to the largest.
+struct LogSumExp {
+  struct State {
+    double most, sum;
+  };
+  using In = double;
+  using Out = double;
+  static constexpr bool kIsExact = false, kTakesTurns = true, kHasParts = true,
+                        kIsThrough = false;
+  explicit LogSumExp(const ScanShape &) {}
+
+  State identity = {-std::numeric_limits<double>::infinity(), 0};
+  void step(State &s, double x, int64_t) const { join(s, {x, 1}); }
+  void join(State &s, const State &next) const {
+    if (s.most == next.most) // infinities too, which have no difference
+      s.sum += next.sum;
+    else if (next.most < s.most)
+      s.sum += next.sum * std::exp(next.most - s.most);
+    else if (s.most < next.most)
+      s = {next.most, s.sum * std::exp(s.most - next.most) + next.sum};
+    else
+      s = {std::numeric_limits<double>::quiet_NaN(), 1};
+  }
+  double value(const State &s) const { return s.most + std::log(s.sum); }
+  void stepAll(State &s, const double *x, int64_t count, int64_t) const {
+    for (int64_t i = 0; i < count; ++i)
+      join(s, {x[i], 1});
+  }
+  int64_t skip(const State &, const double *, int64_t, bool) const { return 0; }
+};
+
+} // namespace luminal::runtime
+
+#endif // LUMINAL_LIB_RUNTIME_CPU_SCANOPS_H
