@@ -193,6 +193,8 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
       products.blockThreads = machine.blockThreads;
       pm.addNestedPass<func::FuncOp>(llir::createJoinProductsPass(products));
     }
+    if (options.fuse == "stages")
+      pm.addNestedPass<func::FuncOp>(llir::createFormConcatsPass());
     llir::FuseKernelsPassOptions fuse;
     fuse.chipBytes = chipBytes;
     fuse.sharedBytes = sharedBytes;
@@ -216,6 +218,9 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     llir::UpdateInPlacePassOptions inPlace;
     inPlace.blockThreads = machine.blockThreads;
     pm.addNestedPass<func::FuncOp>(llir::createUpdateInPlacePass(inPlace));
+    if (options.fuse == "stages")
+      pm.addNestedPass<func::FuncOp>(llir::createConcatInPlacePass());
+    pm.addNestedPass<func::FuncOp>(llir::createAliasSlicesPass());
     pm.addNestedPass<func::FuncOp>(llir::createCheckKernelsPass());
   }
 

@@ -129,6 +129,7 @@ private:
   mlir::LogicalResult sortRuns(llir::SortRunsOp op);
   mlir::LogicalResult mergeRuns(llir::MergeRunsOp op);
   mlir::LogicalResult alias(llir::AliasOp op);
+  mlir::LogicalResult concat(llir::ConcatOp op);
   mlir::LogicalResult kernel(mlir::Operation *op, mlir::Region &body);
   /// fn(row, n, result): from a row of the last dim to one of the same length.
   mlir::LogicalResult

@@ -118,6 +118,7 @@ LogicalResult Evaluator::runLLIR(Operation *op) {
       .Case<llir::KernelOp, llir::SequenceOp>(
           [&](auto k) { return kernel(k, k.getBody()); })
       .Case<llir::AliasOp>([&](llir::AliasOp a) { return alias(a); })
+      .Case<llir::ConcatOp>([&](llir::ConcatOp c) { return concat(c); })
       .Case<llir::PrepareOp>([&](llir::PrepareOp p) {
         // A copy: a new entry may move the operand's.
         NodePtr node = get(p.getOperand());
@@ -603,6 +604,26 @@ LogicalResult Evaluator::alias(llir::AliasOp op) {
               operand->data() +
                   static_cast<size_t>(*offset) * dtypeSize(operand->getDType()),
               result->getNumBytes());
+  define(op.getResult(), *result);
+  return success();
+}
+
+LogicalResult Evaluator::concat(llir::ConcatOp op) {
+  FailureOr<Tensor> result = allocate(op, op.getResult());
+  if (failed(result))
+    return failure();
+  size_t at = 0;
+  for (unsigned i = 0; i < op.getParts().size(); ++i) {
+    FailureOr<Tensor> part = getTensor(op, i);
+    if (failed(part))
+      return failure();
+    if (part->getNumBytes() > result->getNumBytes() - at)
+      return op.emitError() << "has fewer elements than its parts";
+    std::memcpy(result->mutableData() + at, part->data(), part->getNumBytes());
+    at += part->getNumBytes();
+  }
+  if (at != result->getNumBytes())
+    return op.emitError() << "has more elements than its parts";
   define(op.getResult(), *result);
   return success();
 }

@@ -7,7 +7,9 @@
 // CHECK: @flat#3: dense<{{\[}}[3, 4, 5], [0, 1, 2]]> : tensor<2x3xi64>
 // CHECK: @flat#4: dense<{{\[}}[1, 3, 5], [3, 4, 5]]> : tensor<2x3xi64>
 // CHECK: @flat#5: dense<[2, 3, 4]> : tensor<3xi64>
-func.func @flat() -> (tensor<3x2xi64>, tensor<2xi64>, tensor<2xi64>, tensor<2x3xi64>, tensor<2x3xi64>, tensor<3xi64>) {
+// CHECK: @flat#6: dense<{{\[}}[3, 12], [2, 3], [4, 2], [2, 5]]> : tensor<4x2xi64>
+func.func @flat() -> (tensor<3x2xi64>, tensor<2xi64>, tensor<2xi64>, tensor<2x3xi64>, tensor<2x3xi64>, tensor<3xi64>,
+                      tensor<4x2xi64>) {
   %x = llir.iota <(d0, d1) -> (3 * d0 + d1)> : tensor<2x3xi64>
   %0 = llir.view %x <(d0, d1) -> (d1, d0)> : tensor<2x3xi64> -> tensor<3x2xi64>
   %1 = llir.reduce sum %x : tensor<2x3xi64> -> tensor<2xi64>
@@ -18,8 +20,10 @@ func.func @flat() -> (tensor<3x2xi64>, tensor<2xi64>, tensor<2xi64>, tensor<2x3x
   %u = llir.constant dense<[[1, 2, 3]]> : tensor<1x3xi64>
   %4 = llir.scatter add %x, %j, %u : tensor<2x3xi64>, tensor<1xi64>, tensor<1x3xi64>
   %5 = llir.alias %x offset(2) : tensor<2x3xi64> -> tensor<3xi64>
-  return %0, %1, %2, %3, %4, %5
-      : tensor<3x2xi64>, tensor<2xi64>, tensor<2xi64>, tensor<2x3xi64>, tensor<2x3xi64>, tensor<3xi64>
+  %7 = llir.constant dense<2> : tensor<1xi64>
+  %6 = llir.concat(%1, %5, %7, %2) : (tensor<2xi64>, tensor<3xi64>, tensor<1xi64>, tensor<2xi64>) -> tensor<4x2xi64>
+  return %0, %1, %2, %3, %4, %5, %6
+      : tensor<3x2xi64>, tensor<2xi64>, tensor<2xi64>, tensor<2x3xi64>, tensor<2x3xi64>, tensor<3xi64>, tensor<4x2xi64>
 }
 
 // Softmax as one kernel whose reductions depend on each other, and as the op;

@@ -93,6 +93,30 @@ func.func @alias_outside(%a: tensor<4xf32>) {
 
 // -----
 
+func.func @concat_type(%a: tensor<4xf32>, %b: tensor<4xi32>) {
+  // expected-error @+1 {{has a part of 'i32', but its result is of 'f32'}}
+  %0 = llir.concat(%a, %b) : (tensor<4xf32>, tensor<4xi32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @concat_size(%a: tensor<4xf32>) {
+  // expected-error @+1 {{has 8 elements, but its parts have 4}}
+  %0 = llir.concat(%a) : (tensor<4xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @concat_nothing() {
+  // expected-error @+1 {{expects a part}}
+  %0 = llir.concat() : () -> tensor<0xf32>
+  return
+}
+
+// -----
+
 // expected-error @+1 {{arena uses the symbol s1, which the schedule does not have}}
 llir.schedule @main symbols <s0 in [1, 64]> arena(s1) {
 }

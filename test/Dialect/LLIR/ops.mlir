@@ -69,6 +69,8 @@ func.func @kernels(%a: tensor<4xf32>, %b: tensor<4xf32>, %x: tensor<2x3xf32>, %c
   }
   // CHECK: llir.alias %{{.*}} offset(0) : tensor<2x3xf32> -> tensor<6xf32>
   %v = llir.alias %x offset(0) : tensor<2x3xf32> -> tensor<6xf32>
+  // CHECK: llir.concat(%{{.*}}, %{{.*}}) : (tensor<4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  %j = llir.concat(%r, %r) : (tensor<4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
   // CHECK: llir.prepare %{{.*}} : tensor<4xf32>
   %prepared = llir.prepare %r : tensor<4xf32>
   return %r : tensor<4xf32>

@@ -118,6 +118,7 @@ LLIR_COST_OF(ViewOp) {
 }
 LLIR_COST_OF(llir::ConstantOp) { return Cost(); }
 LLIR_COST_OF(AliasOp) { return Cost(); }
+LLIR_COST_OF(ConcatOp) { return Cost(); }
 
 LLIR_COST_OF(IotaOp) { return Cost{{}, {}, countElements(results[0]), {}}; }
 

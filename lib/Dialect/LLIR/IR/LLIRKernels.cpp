@@ -9,7 +9,7 @@ using namespace luminal;
 using namespace luminal::llir;
 
 //===----------------------------------------------------------------------===//
-// kernel, alias
+// kernel, alias, concat
 //===----------------------------------------------------------------------===//
 
 LogicalResult KernelOp::verify() {
@@ -57,6 +57,26 @@ LogicalResult AliasOp::verify() {
   if (!isQuantity(getOffset()))
     return emitOpError() << "its offset is one quantity, a map without dims";
   return hlir::verifyIndices(*this);
+}
+
+LogicalResult ConcatOp::verify() {
+  auto result = cast<RankedTensorType>(getResult().getType());
+  if (getParts().empty())
+    return emitOpError() << "expects a part";
+  Expr elements(0);
+  for (Value part : getParts()) {
+    auto type = cast<RankedTensorType>(part.getType());
+    if (type.getElementType() != result.getElementType())
+      return emitOpError() << "has a part of " << type.getElementType()
+                           << ", but its result is of "
+                           << result.getElementType();
+    elements = elements + countElements(type);
+  }
+  if (!hlir::mayBeEqual(*this, elements, countElements(result)))
+    return emitOpError() << "has " << countElements(result).str()
+                         << " elements, but its parts have "
+                         << elements.str();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -14,6 +14,7 @@
 #include "Fusion.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
+#include "luminal/Dialect/LLIR/Utils/MergeKernels.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -43,7 +44,8 @@ private:
   void copyStandalone(StandaloneOpInterface op, const FusionPlan &plan,
                       DenseMap<Value, Placed> &placed, DenseSet<Value> &taken,
                       OpBuilder &builder);
-  void replaceResults(const FusionPlan &plan, DenseMap<Value, Placed> &placed);
+  void replaceResults(const FusionPlan &plan, DenseMap<Value, Placed> &placed,
+                      DenseSet<Value> &taken);
   std::pair<Value, MapAttr> findPlace(Value value, const FusionPlan &plan,
                                       const DenseMap<Value, Placed> &placed);
   Value materializeResult(Value value, const FusionPlan &plan,
@@ -57,19 +59,6 @@ LogicalResult FuseKernels::checkOps() {
     if (!isa<BodyOpInterface, StandaloneOpInterface, KernelOp, AliasOp>(op))
       return op.emitOpError() << "has no kernel";
   return success();
-}
-
-/// A kernel that copies `value`, read through `map`, to a new buffer.
-static Value copyThrough(Value value, MapAttr map, RankedTensorType type,
-                         OpBuilder &builder) {
-  auto kernel = KernelOp::create(builder, value.getLoc(), TypeRange(type),
-                                 value, /*in_place=*/false, /*loops=*/nullptr);
-  OpBuilder body = OpBuilder::atBlockEnd(&kernel.getBody().emplaceBlock());
-  Value element = body.getBlock()->addArgument(value.getType(), value.getLoc());
-  if (!map.isIdentity() || type != value.getType())
-    element = ViewOp::create(body, value.getLoc(), type, element, map);
-  YieldOp::create(body, value.getLoc(), element);
-  return kernel.getResults()[0];
 }
 
 /// `source` read through `map` as a whole tensor in memory: the same memory, or
@@ -147,10 +136,10 @@ void FuseKernels::copyStandalone(StandaloneOpInterface op,
 }
 
 void FuseKernels::replaceResults(const FusionPlan &plan,
-                                 DenseMap<Value, Placed> &placed) {
+                                 DenseMap<Value, Placed> &placed,
+                                 DenseSet<Value> &taken) {
   Operation *terminator = getOperation().getBody().front().getTerminator();
   OpBuilder builder(terminator);
-  DenseSet<Value> taken;
   for (OpOperand &operand : terminator->getOpOperands())
     operand.set(materializeResult(operand.get(), plan, placed, taken, builder));
 }
@@ -216,7 +205,7 @@ void FuseKernels::runOnOperation() {
       tellKernel(buildKernel(*group, symbols, builder, placed), group->code,
                  reporter);
   }
-  replaceResults(plan, placed);
+  replaceResults(plan, placed, taken);
   for (Operation *op : llvm::reverse(flat))
     op->erase();
   eraseDead(block);

@@ -20,10 +20,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arena.h"
+#include "Requests.h"
 #include "luminal/Dialect/HLIR/IR/Signature.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
-#include "luminal/Dialect/LLIR/Transforms/Preparation.h"
 #include "luminal/Dialect/LLIR/Utils/KernelClasses.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
 #include "luminal/Dialect/LLIR/Utils/Variants.h"
@@ -66,28 +66,6 @@ struct Place {
   Expr offset;
 };
 
-/// A value that a schedule computes.
-struct Output {
-  Value value;
-  StringAttr name;
-  /// The argument whose new value it is.
-  std::optional<unsigned> updates;
-  /// The message of an assertion, or null.
-  StringAttr assertion;
-};
-
-/// What a schedule is to do.
-struct Request {
-  std::string name;
-  SmallVector<Output> outputs;
-  SmallVector<BlockArgument> arguments;
-  SmallVector<Operation *> ops;
-  /// It runs when weights are bound.
-  bool isPrepare = false;
-  /// By `llir.prepare` op: the output of the other schedule that it is.
-  DenseMap<Operation *, unsigned> prepared;
-};
-
 /// The functions of kernels, by kernel text: one for all that are equal.
 using KernelFunctions = llvm::StringMap<StringAttr>;
 
@@ -106,6 +84,8 @@ public:
 
 private:
   void addStorage(Storage::Kind kind, Value value, unsigned step);
+  void placeResult(Value result, unsigned step);
+  LogicalResult checkParts(ConcatOp concat) const;
   void addWorkspace(Operation *op, unsigned step);
   Expr planArena(SmallVectorImpl<Expr> &offsets);
   void tellArena(ArrayRef<ArenaRequest> requests, const Expr &arena);
@@ -126,6 +106,9 @@ private:
   MLIRContext *context;
   SmallVector<Storage> storages;
   DenseMap<Value, Place> places;
+  /// The result of a concatenation that a value is a part of, and how many
+  /// bytes in.
+  DenseMap<Value, std::pair<Value, Expr>> wholes;
   DenseMap<Value, Value> parts;
   /// Kernels and library calls.
   SmallVector<Operation *> steps;
@@ -148,6 +131,50 @@ void Planner::addStorage(Storage::Kind kind, Value value, unsigned step) {
   places[value] = {static_cast<unsigned>(storages.size()), Expr(0)};
   storages.push_back(
       {kind, value, countBytes(value.getType()), step, step, {}});
+}
+
+/// What is written where a part of a concatenation is: the part, or what it is
+/// another shape of.
+static Value getWritten(Value part) {
+  auto alias = part.getDefiningOp<AliasOp>();
+  while (alias && alias.getOffset().getResults()[0].isConstant(0) &&
+         countBytes(part.getType()) ==
+             countBytes(alias.getOperand().getType())) {
+    part = alias.getOperand();
+    alias = part.getDefiningOp<AliasOp>();
+  }
+  return part;
+}
+
+/// The result of a step: memory of its own, or of what it is a part of.
+void Planner::placeResult(Value result, unsigned step) {
+  auto it = wholes.find(result);
+  if (it == wholes.end())
+    return addStorage(Storage::Kind::Slot, result, step);
+  auto [whole, offset] = it->second;
+  if (!places.contains(whole))
+    placeResult(whole, step);
+  Place place = places.at(whole);
+  storages[place.storage].last = step;
+  places[result] = {place.storage, place.offset + offset};
+}
+
+/// Whether each part is written where the result has it.
+LogicalResult Planner::checkParts(ConcatOp concat) const {
+  DenseSet<Value> written;
+  for (auto [index, named] : llvm::enumerate(concat.getParts())) {
+    Value part = getWritten(named);
+    auto kernel = part.getDefiningOp<KernelOp>();
+    bool isWritten = (kernel && !kernel.getInPlace()) ||
+                     part.getDefiningOp<LibraryOpInterface>() ||
+                     part.getDefiningOp<ConcatOp>();
+    bool isHere = wholes.at(part).first == concat.getResult() &&
+                  written.insert(part).second;
+    if (!isWritten || !isHere)
+      return concat.emitOpError()
+             << "cannot have part " << index << " written in its memory";
+  }
+  return success();
 }
 
 void Planner::addWorkspace(Operation *op, unsigned step) {
@@ -173,7 +200,20 @@ void Planner::addWorkspace(Operation *op, unsigned step) {
 LogicalResult Planner::assignStorage() {
   for (BlockArgument arg : request.arguments)
     addStorage(Storage::Kind::Argument, arg, 0);
+  for (Operation *op : request.ops)
+    if (auto concat = dyn_cast<ConcatOp>(op)) {
+      Expr offset(0);
+      for (Value part : concat.getParts()) {
+        wholes[getWritten(part)] = {concat.getResult(), offset};
+        offset = offset + countBytes(part.getType());
+      }
+    }
   for (Operation *op : request.ops) {
+    if (auto concat = dyn_cast<ConcatOp>(op)) {
+      if (failed(checkParts(concat)))
+        return failure();
+      continue;
+    }
     if (isa<llir::ConstantOp>(op)) {
       addStorage(Storage::Kind::Data, op->getResult(0), 0);
       continue;
@@ -197,8 +237,8 @@ LogicalResult Planner::assignStorage() {
     }
     auto kernel = dyn_cast<KernelOp>(op);
     if (!kernel && !isa<LibraryOpInterface>(op))
-      return op->emitOpError() << "is not a kernel, library call, alias or "
-                               << "constant";
+      return op->emitOpError() << "is not a kernel, library call, alias, "
+                               << "concat or constant";
     if (auto library = dyn_cast<LibraryOpInterface>(op);
         library && failed(library.checkLibrary()))
       return failure();
@@ -212,7 +252,7 @@ LogicalResult Planner::assignStorage() {
         Place place = places.at(kernel.getInputs()[0]);
         places[result] = place;
       } else {
-        addStorage(Storage::Kind::Slot, result, step);
+        placeResult(result, step);
       }
     }
     addWorkspace(op, step);
@@ -305,14 +345,6 @@ void Planner::tellSharing() {
          {"functions", uint64_t(functions.size())}});
 }
 
-static StringAttr getName(DictionaryAttr attributes, StringRef prefix,
-                          unsigned index, MLIRContext *context) {
-  if (attributes)
-    if (auto name = attributes.getAs<StringAttr>(hlir::kNameAttr))
-      return name;
-  return StringAttr::get(context, prefix + Twine(index));
-}
-
 void Planner::buildArguments(ImplicitLocOpBuilder &b) {
   for (BlockArgument arg : request.arguments) {
     DictionaryAttr attributes = func.getArgAttrDict(arg.getArgNumber());
@@ -327,11 +359,6 @@ void Planner::buildArguments(ImplicitLocOpBuilder &b) {
         b, kind, getName(attributes, "arg", arg.getArgNumber(), context),
         source, arg.getType());
   }
-}
-
-/// The name of a prepared value in both schedules.
-static StringAttr getPreparedName(MLIRContext *context, unsigned index) {
-  return StringAttr::get(context, "p" + Twine(index));
 }
 
 void Planner::buildBuffers(ImplicitLocOpBuilder &b, ArrayRef<Expr> offsets) {
@@ -515,185 +542,6 @@ ScheduleOp Planner::build(OpBuilder &builder) {
   buildOutputs(b);
   tellSharing();
   return schedule;
-}
-
-//===----------------------------------------------------------------------===//
-// What runs when
-//===----------------------------------------------------------------------===//
-
-/// The ops that compute `outputs`, in order; what is prepared is computed
-/// elsewhere, unless `through`.
-static SmallVector<Operation *> getSlice(Block &block, ArrayRef<Output> outputs,
-                                         bool through) {
-  DenseSet<Value> wanted;
-  for (const Output &output : outputs)
-    wanted.insert(output.value);
-  SmallVector<Operation *> ops;
-  for (Operation &op : llvm::reverse(block.without_terminator())) {
-    if (llvm::none_of(op.getResults(),
-                      [&](Value v) { return wanted.contains(v); }))
-      continue;
-    ops.push_back(&op);
-    if (through || !isa<PrepareOp>(op))
-      wanted.insert(op.operand_begin(), op.operand_end());
-  }
-  std::reverse(ops.begin(), ops.end());
-  return ops;
-}
-
-static Request getProgram(func::FuncOp func) {
-  Request request;
-  Block &block = func.getBody().front();
-  request.name = func.getSymName().str();
-  request.arguments = llvm::to_vector(block.getArguments());
-  for (OpOperand &operand : block.getTerminator()->getOpOperands()) {
-    unsigned index = operand.getOperandNumber();
-    Output output{
-        operand.get(),
-        getName(func.getResultAttrDict(index), "output_", index,
-                func.getContext()),
-        {},
-        func.getResultAttrOfType<StringAttr>(index, hlir::kAssertionAttr)};
-    if (auto updates =
-            func.getResultAttrOfType<IntegerAttr>(index, hlir::kUpdatesAttr))
-      output.updates = updates.getInt();
-    request.outputs.push_back(output);
-  }
-  request.ops = getSlice(block, request.outputs, /*through=*/false);
-  return request;
-}
-
-/// Equal ops of a block become the first of them. What they hold is left as it
-/// is: schedules name the ops of a kernel by their position.
-static void mergeEqualOps(Block &block) {
-  std::unordered_map<size_t, SmallVector<Operation *>> seen;
-  for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
-    size_t hash = OperationEquivalence::computeHash(
-        &op, OperationEquivalence::directHashValue,
-        OperationEquivalence::ignoreHashValue,
-        OperationEquivalence::IgnoreLocations);
-    SmallVector<Operation *> &alike = seen[hash];
-    auto equal = llvm::find_if(alike, [&](Operation *other) {
-      return OperationEquivalence::isEquivalentTo(
-          other, &op, OperationEquivalence::IgnoreLocations);
-    });
-    if (equal == alike.end()) {
-      alike.push_back(&op);
-      continue;
-    }
-    op.replaceAllUsesWith(*equal);
-    op.erase();
-  }
-}
-
-/// A function, without a place, of what the `llir.prepare` ops of all programs
-/// take: each equal value once. Gives programs their places among its results.
-static func::FuncOp joinPreparations(MutableArrayRef<func::FuncOp> funcs,
-                                     MutableArrayRef<Request> programs) {
-  func::FuncOp first = funcs.front();
-  auto joined = func::FuncOp::create(first.getLoc(), first.getSymName(),
-                                     first.getFunctionType());
-  joined->setAttrs(first->getAttrDictionary());
-  OpBuilder builder = OpBuilder::atBlockEnd(joined.addEntryBlock());
-  SmallVector<Value> values;
-  for (auto [func, program] : llvm::zip_equal(funcs, programs)) {
-    IRMapping map;
-    map.map(func.getArguments(), joined.getArguments());
-    SmallVector<Output> wanted;
-    for (Operation *op : program.ops)
-      if (auto prepare = dyn_cast<PrepareOp>(op)) {
-        program.prepared[op] = values.size() + wanted.size();
-        wanted.push_back({prepare.getOperand(), {}, {}});
-      }
-    for (Operation *op :
-         getSlice(func.getBody().front(), wanted, /*through=*/true)) {
-      if (auto prepare = dyn_cast<PrepareOp>(op))
-        map.map(prepare.getResult(), map.lookup(prepare.getOperand()));
-      else
-        builder.clone(*op, map);
-    }
-    for (const Output &output : wanted)
-      values.push_back(map.lookup(output.value));
-  }
-  auto end = func::ReturnOp::create(builder, first.getLoc(), values);
-  mergeEqualOps(joined.getBody().front());
-  llvm::SetVector<Value> unique(end.operand_begin(), end.operand_end());
-  for (Request &program : programs)
-    for (auto &[op, index] : program.prepared)
-      index = llvm::find(unique, end.getOperand(index)) - unique.begin();
-  end->setOperands(unique.getArrayRef());
-  return joined;
-}
-
-int64_t llir::countWeightBytes(func::FuncOp program) {
-  int64_t bytes = 0;
-  for (BlockArgument argument : program.getArguments())
-    if (isWeight(argument))
-      bytes += countBytes(argument.getType()).asConstant().value_or(0);
-  return bytes;
-}
-
-PreparedBytes llir::countPreparedBytes(ArrayRef<func::FuncOp> programs) {
-  SmallVector<func::FuncOp> funcs(programs);
-  SmallVector<Request> requests = llvm::map_to_vector(funcs, getProgram);
-  OwningOpRef<func::FuncOp> joined = joinPreparations(funcs, requests);
-  auto sizeOf = [](Value value) {
-    return countBytes(value.getType()).asConstant().value_or(0);
-  };
-  PreparedBytes bytes;
-  for (Value value : joined->getBody().front().getTerminator()->getOperands())
-    bytes.values += sizeOf(value);
-  // What calls read.
-  llvm::DenseSet<unsigned> isRead;
-  for (const Request &request : requests)
-    for (Operation *op : request.ops)
-      if (!isa<PrepareOp>(op))
-        for (Value operand : op->getOperands())
-          if (auto argument = dyn_cast<BlockArgument>(operand))
-            isRead.insert(argument.getArgNumber());
-  for (BlockArgument argument : joined->getArguments())
-    if (!argument.use_empty() && !isRead.contains(argument.getArgNumber()))
-      bytes.replaced += sizeOf(argument);
-  return bytes;
-}
-
-/// What is prepared for the programs that `joined` was made of; without outputs
-/// where there is nothing.
-static FailureOr<Request> getPreparation(func::FuncOp joined) {
-  Request request;
-  request.name = (joined.getSymName() + "_prepare").str();
-  request.isPrepare = true;
-  Block &block = joined.getBody().front();
-  for (Value value : block.getTerminator()->getOperands())
-    request.outputs.push_back(
-        {value,
-         getPreparedName(joined.getContext(), request.outputs.size()),
-         {}});
-  request.ops = getSlice(block, request.outputs, /*through=*/true);
-  llvm::SetVector<BlockArgument> arguments;
-  auto use = [&](Value value) {
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      arguments.insert(argument);
-  };
-  for (Operation *op : request.ops) {
-    if (usesSymbols(op))
-      return op->emitOpError() << "is to be prepared when weights are bound, "
-                                  "but depends on a symbol";
-    for (Value operand : op->getOperands())
-      use(operand);
-  }
-  for (const Output &output : request.outputs)
-    use(output.value);
-  for (BlockArgument argument : arguments) {
-    auto kind = joined.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                    hlir::kKindAttr);
-    if (!kind || kind.getValue() != "weight")
-      return joined.emitOpError()
-             << "prepares what depends on argument " << argument.getArgNumber()
-             << ", which is not a weight";
-  }
-  request.arguments = arguments.takeVector();
-  return request;
 }
 
 //===----------------------------------------------------------------------===//

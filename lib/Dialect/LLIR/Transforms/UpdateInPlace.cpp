@@ -138,6 +138,8 @@ Decision UpdateInPlace::moveReadersBefore(KernelOp kernel) {
         continue;
       if (user->hasTrait<OpTrait::IsTerminator>())
         return Decision::refuse("the old value is a result of the function");
+      if (isa<ConcatOp>(user))
+        return Decision::refuse("the old value is a part of another", user);
       // Another update already writes the memory.
       if (auto other = dyn_cast<KernelOp>(user);
           other && other.getInPlace() && other.getInputs()[0] == name)

@@ -65,3 +65,15 @@ int64_t llir::countElementCode(KernelOp kernel) {
     code += cast<CodeOpInterface>(op).getCodeSize();
   return code * kElementLoopCopies;
 }
+
+Value llir::copyThrough(Value value, hlir::MapAttr map, RankedTensorType type,
+                        OpBuilder &builder) {
+  auto kernel = KernelOp::create(builder, value.getLoc(), TypeRange(type),
+                                 value, /*in_place=*/false, /*loops=*/nullptr);
+  OpBuilder body = OpBuilder::atBlockEnd(&kernel.getBody().emplaceBlock());
+  Value element = body.getBlock()->addArgument(value.getType(), value.getLoc());
+  if (!map.isIdentity() || type != value.getType())
+    element = ViewOp::create(body, value.getLoc(), type, element, map);
+  YieldOp::create(body, value.getLoc(), element);
+  return kernel.getResults()[0];
+}

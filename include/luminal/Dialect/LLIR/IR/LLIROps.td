@@ -354,6 +354,28 @@ def LLIR_AliasOp : LLIR_Op<"alias", [Pure, DeclareOpInterfaceMethods<HLIR_IndexO
   let hasVerifier = 1;
 }
 
+def LLIR_ConcatOp : LLIR_Op<"concat", [Pure, DeclareOpInterfaceMethods<LLIR_StandaloneOpInterface, ["keepsOperands"]>],
+                            "getCostOf"> {
+  let summary = "tensors one behind the other, in one memory";
+  let description = [{
+    The result's elements in row-major order are those of the parts, each in row-major order. What computes a part writes it
+    in the result's memory: no launch. So a part is a result of a kernel or a library call that updates nothing in place, is
+    no part of another tensor, no result of the function and is not updated in place.
+
+    Example:
+    ```mlir
+    %r = llir.concat(%a, %b) : (tensor<2x8xf32>, tensor<8xf32>) -> tensor<3x8xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$parts);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "`(` $parts `)` attr-dict `:` functional-type($parts, $result)";
+  let hasVerifier = 1;
+  let extraClassDefinition = [{
+    bool $cppClass::keepsOperands() { return true; }
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Schedules: the contents of an artifact
 //===----------------------------------------------------------------------===//

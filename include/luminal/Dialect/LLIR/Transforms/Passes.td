@@ -332,4 +332,80 @@ def UpdateInPlacePass : Pass<"llir-update-in-place", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
+def FormConcatsPass : Pass<"llir-form-concats", "::mlir::func::FuncOp"> {
+  let summary = "Make long chains of selects that join tensors one op";
+  let description = [{
+    A chain of selects by the index along the first dim puts tensors in memory one behind the other: what the trips of a loop
+    computed. Each element is compared with every bound, n^2 comparisons for n rows, and fusion cuts a chain that is longer than
+    a kernel may be. Where the parts are computed by ops, and begin at multiples of the alignment of buffers, a long chain
+    becomes a `llir.concat`, which fusion leaves as it is: kernels write the parts there. Shorter ones `llir-concat-in-place`
+    finds behind fusion, where it is known what has memory.
+
+    Before:
+    ```mlir
+    %0 = llir.elementwise select(%less, %a, %b) : (tensor<2x8xi1>, tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+    ```
+    After:
+    ```mlir
+    %0 = llir.concat(%a0, %b0) : (tensor<8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
+    ```
+  }];
+  let options = [
+    Option<"fewestParts", "fewest-parts", "unsigned", "32", "Parts of the shortest chain">
+  ];
+  let dependentDialects = ["::luminal::llir::LLIRDialect"];
+}
+
+def ConcatInPlacePass : Pass<"llir-concat-in-place", "::mlir::func::FuncOp"> {
+  let summary = "Have kernels write what they compute where it is joined";
+  let description = [{
+    A kernel that only puts tensors in memory one behind the other, a chain of selects by the index along the first dim,
+    copies each once and compares each element's index with every bound: of n rows that trips of a loop computed, n^2
+    comparisons. Where kernels compute most of these tensors and nothing updates them, it becomes a `llir.concat`, which
+    they write; the others are copied. The parts begin at multiples of the alignment of buffers, or all stays as it is.
+
+    Before:
+    ```mlir
+    %0 = llir.kernel(%x) : (tensor<4x8xf32>) -> tensor<8xf32> {...}
+    %1 = llir.kernel(%0) : (tensor<8xf32>) -> tensor<8xf32> {...}
+    %2 = llir.kernel(%0, %1) : (tensor<8xf32>, tensor<8xf32>) -> tensor<2x8xf32> {
+      // select(d0 < 1, operand 0, operand 1)
+    }
+    ```
+    After:
+    ```mlir
+    %0 = llir.kernel(%x) : (tensor<4x8xf32>) -> tensor<8xf32> {...}
+    %1 = llir.kernel(%0) : (tensor<8xf32>) -> tensor<8xf32> {...}
+    %2 = llir.concat(%0, %1) : (tensor<8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::luminal::llir::LLIRDialect"];
+}
+
+def AliasSlicesPass : Pass<"llir-alias-slices", "::mlir::func::FuncOp"> {
+  let summary = "Give a kernel the slice of an operand that it reads";
+  let description = [{
+    Of an operand that a kernel reads through maps, it may read a range of the first dim alone: row 3 of what the trips of a
+    loop read. The range becomes an operand of its own, in the same memory (`llir.alias`), so kernels that differ in the
+    range alone are equal: one is compiled and measured for all. The range begins at a multiple of the alignment of buffers.
+
+    Before:
+    ```mlir
+    %0 = llir.kernel(%x) : (tensor<4x8xf32>) -> tensor<8xf32> {
+    ^bb0(%a: tensor<4x8xf32>):
+      %1 = llir.view %a <(d0) -> (3, d0)> : tensor<4x8xf32> -> tensor<8xf32>
+      ...
+    ```
+    After:
+    ```mlir
+    %r = llir.alias %x offset(24) : tensor<4x8xf32> -> tensor<1x8xf32>
+    %0 = llir.kernel(%r) : (tensor<1x8xf32>) -> tensor<8xf32> {
+    ^bb0(%a: tensor<1x8xf32>):
+      %1 = llir.view %a <(d0) -> (0, d0)> : tensor<1x8xf32> -> tensor<8xf32>
+      ...
+    ```
+  }];
+  let dependentDialects = ["::luminal::llir::LLIRDialect"];
+}
+
 #endif // LUMINAL_DIALECT_LLIR_TRANSFORMS_PASSES

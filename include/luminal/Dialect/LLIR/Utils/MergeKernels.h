@@ -14,6 +14,11 @@ namespace luminal::llir {
 KernelOp mergeKernels(llvm::ArrayRef<KernelOp> kernels,
                       llvm::SmallVectorImpl<mlir::Value> &results);
 
+/// The result of a kernel that copies `value`, read through `map`, to a new
+/// buffer of type `type`.
+mlir::Value copyThrough(mlir::Value value, hlir::MapAttr map,
+                        mlir::RankedTensorType type, mlir::OpBuilder &builder);
+
 /// The code of a kernel whose loops are over elements, as its budget counts it
 /// (CodeBudget.h).
 int64_t countElementCode(KernelOp kernel);
