@@ -243,6 +243,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
 
   // 5. scheduled -> lowered: memory, launches and code.
   if (passes(Phase::Lowered)) {
+    pm.addNestedPass<func::FuncOp>(llir::createWriteStatesPass());
     pm.addPass(llir::createPlanMemoryPass());
     ConvertLLIRToLLVMPassOptions convert;
     setDevice(convert, options);

@@ -271,21 +271,27 @@ def test_the_artifact_outlives_graphs():
     compiled = luminal.compile(model, (x,))
     compiled(x)
 
-    def run():
-        graph, y = capture(lambda: compiled(x))
-        graph.replay()
-        torch.cuda.synchronize()
-        del graph, y
-        gc.collect()
-        torch.cuda.empty_cache()
-        helpers.same(compiled(x), model(x))
+    def lost(function):
+        """Bytes of the device that 30 graphs of it leave taken, after a few."""
+        def run():
+            graph, y = capture(lambda: function(x))
+            graph.replay()
+            torch.cuda.synchronize()
+            del graph, y
+            gc.collect()
+            torch.cuda.empty_cache()
+            helpers.same(compiled(x), model(x))
 
-    for _ in range(5):
-        run()
-    free = torch.cuda.mem_get_info()[0]
-    for _ in range(30):
-        run()
-    assert torch.cuda.mem_get_info()[0] >= free - (4 << 20)
+        for _ in range(5):
+            run()
+        free = torch.cuda.mem_get_info()[0]
+        for _ in range(30):
+            run()
+        return free - torch.cuda.mem_get_info()[0]
+
+    # Tools that check accesses keep memory for each graph: no more for ours than for PyTorch's, which has more kernels.
+    theirs = lost(model)
+    assert lost(compiled) <= max(theirs, 0) + (4 << 20)
 
 
 def test_what_replays_find_is_told():

@@ -591,10 +591,9 @@ void Emitter::storeTo(Value base, Type element, const Expr &e, Value v,
 }
 
 Value Emitter::load(unsigned number, const Expr &e) {
-  // A kernel's operands do not change while it runs, except the one that an
-  // in-place scatter writes.
-  bool invariant =
-      haveConstantOperands && !(kernel.getInPlace() && number == 0);
+  // A kernel's operands do not change while it runs, except those that it
+  // writes.
+  bool invariant = haveConstantOperands && !kernel.writesOperand(number);
   return loadFrom(buffers[number], getElementType(kernel.getInputs()[number]),
                   e, invariant);
 }

@@ -26,8 +26,8 @@ bool Emitter::isChosen(Value v, Index index, std::optional<bool> &isVector) {
     v = view.getOperand();
   }
   if (auto argument = dyn_cast<BlockArgument>(v)) {
-    // What the kernel updates is not read ahead of a condition.
-    if (kernel.getInPlace() && argument.getArgNumber() == 0)
+    // What the kernel writes is not read as what stays the same.
+    if (kernel.writesOperand(argument.getArgNumber()))
       return false;
     Expr at = simplify(linearize(index, getExtentsOf(v)));
     bool isOne = !usesLanes(at);

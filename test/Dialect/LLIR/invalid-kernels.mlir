@@ -262,3 +262,25 @@ llir.schedule @main symbols <> arena(0) {
   %c = llir.counters bytes(4)
   llir.step "sum" @k0() writes(%c) cost(0, 0)
 }
+
+// -----
+
+func.func @overwrites_nothing_of_the_type(%a: tensor<4xf32>, %b: tensor<4xi64>) {
+  // expected-error @+1 {{overwrites operand 1, and has no result of its type}}
+  %0 = llir.kernel(%a, %b) {overwrites = array<i64: 0, 1>} : (tensor<4xf32>, tensor<4xi64>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>, %y: tensor<4xi64>):
+    llir.yield %x : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @overwrites_twice(%a: tensor<4xf32>) {
+  // expected-error @+1 {{overwrites operands, each once and in order}}
+  %0 = llir.kernel(%a) {overwrites = array<i64: 0, 0>} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>):
+    llir.yield %x : tensor<4xf32>
+  }
+  return
+}

@@ -28,7 +28,7 @@ func.func @constant(%i: tensor<2xi64>, %u: tensor<2xf32>) -> tensor<2xf32> {
 // another reader does not.
 func.func @reader_needs_update(%s: tensor<8xf32> {hlir.kind = "state"}, %i: tensor<2xi64>, %u: tensor<2xf32>, %w: tensor<8x8xf32>)
     -> (tensor<8xf32> {hlir.updates = 0 : i64}, tensor<8xf32>) {
-  // expected-remark-re@+1 {{because of="kernel map at {{.*}}:33:8", bytes copied=32, reason="a reader of the old value needs the new one"}}
+  // expected-remark-re@+1 {{because of="kernel map at {{.*}}:33:8", bytes copied=32, reason="a reader of the old value has to come after the new one"}}
   %0 = llir.scatter set %s, %i, %u {checked} : tensor<8xf32>, tensor<2xi64>, tensor<2xf32>
   %1 = llir.elementwise sub(%0, %s) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %0, %1 : tensor<8xf32>, tensor<8xf32>

@@ -88,3 +88,17 @@ func.func @computed_and_read(%s: tensor<8x3xf32>) -> tensor<8x3xf32> {
   %0 = llir.scatter set %d, %i, %u : tensor<8x3xf32>, tensor<2xi64>, tensor<2x3xf32>
   return %0 : tensor<8x3xf32>
 }
+
+// Rows of two states are exchanged: one of them is copied, for the other overwrites what it is read from.
+// CHECK-LABEL: func.func @exchanged
+// CHECK-NOT: llir.kernel(%arg1, %arg2, %arg0) {in_place}
+// CHECK: llir.kernel(%arg0, %arg2, %arg1) {in_place}
+// CHECK-NOT: llir.kernel(%arg1, %arg2, %arg0) {in_place}
+func.func @exchanged(%a: tensor<8xf32> {hlir.kind = "state"}, %b: tensor<8xf32> {hlir.kind = "state"}, %i: tensor<2xi64>)
+    -> (tensor<8xf32> {hlir.updates = 0 : i64}, tensor<8xf32> {hlir.updates = 1 : i64}) {
+  %u = llir.gather %b, %i {checked} : tensor<8xf32>, tensor<2xi64> -> tensor<2xf32>
+  %v = llir.gather %a, %i {checked} : tensor<8xf32>, tensor<2xi64> -> tensor<2xf32>
+  %0 = llir.scatter set %a, %i, %u {checked} : tensor<8xf32>, tensor<2xi64>, tensor<2xf32>
+  %1 = llir.scatter set %b, %i, %v {checked} : tensor<8xf32>, tensor<2xi64>, tensor<2xf32>
+  return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}

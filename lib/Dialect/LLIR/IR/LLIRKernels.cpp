@@ -19,6 +19,17 @@ LogicalResult KernelOp::verify() {
                        getInputs()[0].getType() != getResults()[0].getType()))
     return emitOpError() << "in place expects one result of the type of "
                          << "operand 0";
+  if (auto overwrites = getOverwrites()) {
+    if (getInPlace())
+      return emitOpError() << "in place overwrites nothing else";
+    if (overwrites->empty() || !llvm::is_sorted(*overwrites, std::less_equal()))
+      return emitOpError() << "overwrites operands, each once and in order";
+    for (int64_t number : *overwrites)
+      if (number < 0 || number >= int64_t(getInputs().size()) ||
+          !llvm::is_contained(getResultTypes(), getInputs()[number].getType()))
+        return emitOpError() << "overwrites operand " << number
+                             << ", and has no result of its type";
+  }
   return success();
 }
 

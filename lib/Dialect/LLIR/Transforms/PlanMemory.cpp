@@ -24,6 +24,7 @@
 #include "luminal/Dialect/HLIR/IR/Signature.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
+#include "luminal/Dialect/LLIR/Transforms/StateResults.h"
 #include "luminal/Dialect/LLIR/Utils/KernelClasses.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
 #include "luminal/Dialect/LLIR/Utils/Variants.h"
@@ -208,6 +209,10 @@ LogicalResult Planner::assignStorage() {
         offset = offset + countBytes(part.getType());
       }
     }
+  DenseMap<Value, Value> states;
+  for (const Output &output : request.outputs)
+    if (output.isInState)
+      states[getFirstMemory(output.value)] = func.getArgument(*output.updates);
   for (Operation *op : request.ops) {
     if (auto concat = dyn_cast<ConcatOp>(op)) {
       if (failed(checkParts(concat)))
@@ -247,9 +252,11 @@ LogicalResult Planner::assignStorage() {
     for (Value input : op->getOperands())
       storages[places.at(input).storage].last = step;
     for (Value result : op->getResults()) {
-      if (kernel && kernel.getInPlace()) {
+      Value other = kernel && kernel.getInPlace() ? kernel.getInputs()[0]
+                                                  : states.lookup(result);
+      if (other) {
         // The map may grow, which moves its elements.
-        Place place = places.at(kernel.getInputs()[0]);
+        Place place = places.at(other);
         places[result] = place;
       } else {
         placeResult(result, step);

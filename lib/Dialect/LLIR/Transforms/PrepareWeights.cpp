@@ -68,6 +68,14 @@ static int64_t countBytes(Value value) {
   return countBytes(value.getType()).asConstant().value_or(0);
 }
 
+int64_t llir::countWeightBytes(func::FuncOp program) {
+  int64_t bytes = 0;
+  for (BlockArgument argument : program.getArguments())
+    if (isWeight(argument))
+      bytes += ::countBytes(argument);
+  return bytes;
+}
+
 bool PrepareWeights::dependsOnWeightsOnly(Operation *op) const {
   return isa<BodyOpInterface>(op) && !usesSymbols(op) &&
          llvm::all_of(op->getOperands(), [&](Value operand) {

@@ -4,6 +4,7 @@
 #include "Requests.h"
 #include "luminal/Dialect/HLIR/IR/Signature.h"
 #include "luminal/Dialect/LLIR/Transforms/Preparation.h"
+#include "luminal/Dialect/LLIR/Transforms/StateResults.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -61,6 +62,7 @@ Request llir::getProgram(func::FuncOp func) {
     if (auto updates =
             func.getResultAttrOfType<IntegerAttr>(index, hlir::kUpdatesAttr))
       output.updates = updates.getInt();
+    output.isInState = func.getResultAttr(index, kInStateAttr) != nullptr;
     request.outputs.push_back(output);
   }
   request.ops = getSlice(block, request.outputs, /*through=*/false);
@@ -125,14 +127,6 @@ func::FuncOp llir::joinPreparations(MutableArrayRef<func::FuncOp> funcs,
       index = llvm::find(unique, end.getOperand(index)) - unique.begin();
   end->setOperands(unique.getArrayRef());
   return joined;
-}
-
-int64_t llir::countWeightBytes(func::FuncOp program) {
-  int64_t bytes = 0;
-  for (BlockArgument argument : program.getArguments())
-    if (isWeight(argument))
-      bytes += countBytes(argument.getType()).asConstant().value_or(0);
-  return bytes;
 }
 
 PreparedBytes llir::countPreparedBytes(ArrayRef<func::FuncOp> programs) {

@@ -17,6 +17,8 @@ struct Output {
   std::optional<unsigned> updates;
   /// The message of an assertion, or null.
   mlir::StringAttr assertion;
+  /// What makes it writes it to the memory of that argument.
+  bool isInState = false;
 };
 
 /// What a schedule is to do.

@@ -9,12 +9,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "OverwriteOrder.h"
 #include "luminal/Dialect/LLIR/Analysis/UpdateOrder.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Transforms/SplitKernel.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace luminal::llir {
 #define GEN_PASS_DEF_UPDATEINPLACEPASS
@@ -31,7 +31,7 @@ using luminal::hlir::MapAttr;
 namespace {
 /// Whether a scatter writes the memory that it updates; a refusal may name the
 /// op that prevents it.
-using Decision = DecisionAbout<Operation *>;
+using Decision = OverwriteOrder::Decision;
 
 class UpdateInPlace : public llir::impl::UpdateInPlacePassBase<UpdateInPlace> {
 public:
@@ -45,22 +45,15 @@ private:
   Decision decide(KernelOp kernel, std::optional<BlockArgument> state);
   Decision writesOperand0(KernelOp kernel) const;
   Decision isFree(Value old, std::optional<BlockArgument> state) const;
-  Decision moveReadersBefore(KernelOp kernel);
   void tell(KernelOp kernel, const Decision &decision);
   /// Has a kernel of its own write the destination of an update that copies.
   void copyBefore(KernelOp kernel);
 
+  OverwriteOrder order;
   /// Why scatters are not in place: the first reason found.
   DenseMap<Operation *, Decision> refused;
 };
 } // namespace
-
-/// The value whose memory an alias shares.
-static Value getStorage(Value value) {
-  while (auto alias = value.getDefiningOp<AliasOp>())
-    value = alias.getOperand();
-  return value;
-}
 
 /// The one update of a kernel, or null.
 static UpdateOpInterface getUpdate(KernelOp kernel) {
@@ -125,58 +118,13 @@ Decision UpdateInPlace::isFree(Value old,
                           old.getDefiningOp());
 }
 
-/// Makes every other reader of operand 0 run before the kernel; refused where
-/// one of them needs the kernel's result.
-Decision UpdateInPlace::moveReadersBefore(KernelOp kernel) {
-  Block *block = kernel->getBlock();
-  SetVector<Operation *> late;
-  SmallVector<Value> names = {kernel.getInputs()[0]};
-  while (!names.empty()) {
-    Value name = names.pop_back_val();
-    for (Operation *user : name.getUsers()) {
-      if (user == kernel)
-        continue;
-      if (user->hasTrait<OpTrait::IsTerminator>())
-        return Decision::refuse("the old value is a result of the function");
-      if (isa<ConcatOp>(user))
-        return Decision::refuse("the old value is a part of another", user);
-      // Another update already writes the memory.
-      if (auto other = dyn_cast<KernelOp>(user);
-          other && other.getInPlace() && other.getInputs()[0] == name)
-        return Decision::refuse("another update writes the memory", user);
-      if (auto alias = dyn_cast<AliasOp>(user))
-        names.push_back(alias.getResult());
-      if (kernel->isBeforeInBlock(user))
-        late.insert(user);
-    }
-  }
-  // Including everything they depend on.
-  for (unsigned i = 0; i < late.size(); ++i)
-    for (Value operand : late[i]->getOperands()) {
-      Operation *producer = operand.getDefiningOp();
-      if (!producer || producer->getBlock() != block)
-        continue;
-      if (producer == kernel)
-        return Decision::refuse("a reader of the old value needs the new one",
-                                late[i]);
-      if (kernel->isBeforeInBlock(producer))
-        late.insert(producer);
-    }
-  SmallVector<Operation *> sorted = llvm::to_vector(late);
-  llvm::sort(sorted,
-             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-  for (Operation *op : sorted)
-    op->moveBefore(kernel);
-  return Decision::accept();
-}
-
 Decision UpdateInPlace::decide(KernelOp kernel,
                                std::optional<BlockArgument> state) {
   Decision decision = writesOperand0(kernel);
   if (decision)
     decision = isFree(kernel.getInputs()[0], state);
   if (decision)
-    decision = moveReadersBefore(kernel);
+    decision = order.moveReadersBefore(kernel, kernel.getInputs()[0]);
   return decision;
 }
 

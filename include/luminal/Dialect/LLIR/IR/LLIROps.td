@@ -299,6 +299,9 @@ def LLIR_KernelOp : LLIR_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock]> {
     loops of their own (reductions, products, updates) are the kernel's anchors; there may be any number of them, over
     one parallel index space.
 
+    `overwrites` are operands in whose memory results are written that have the same elements in the same places
+    (`llir-write-states`): an element is read only by the thread that writes it, and before it does.
+
     `loops` is how the kernel runs on a machine (`llir-schedule-kernels` chooses it, docs/LLIR.md "Schedules"); what it
     computes does not depend on it.
 
@@ -313,13 +316,23 @@ def LLIR_KernelOp : LLIR_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock]> {
     ```
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, UnitAttr:$in_place,
-                       OptionalAttr<LLIR_LoopsAttr>:$loops);
+                       OptionalAttr<LLIR_LoopsAttr>:$loops, OptionalAttr<DenseI64ArrayAttr>:$overwrites);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "`(` $inputs `)` (`loops` `` $loops^)? attr-dict `:` functional-type($inputs, $results) $body";
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
+  let builders = [
+    OpBuilder<(ins "::mlir::TypeRange":$results, "::mlir::ValueRange":$inputs, "bool":$inPlace, "LoopsAttr":$loops), [{
+      build($_builder, $_state, results, inputs, inPlace, loops, /*overwrites=*/nullptr);
+    }]>
+  ];
   let extraClassDeclaration = [{
+    /// Whether the kernel writes the memory of an operand.
+    bool writesOperand(unsigned number) {
+      return (getInPlace() && number == 0) ||
+             (getOverwrites() && ::llvm::is_contained(*getOverwrites(), int64_t(number)));
+    }
     /// What the kernel is called in reports: the names of its anchors, else of its lookups, else `map`.
     std::string getTitle();
     /// The ops of the body, in order.

@@ -408,4 +408,28 @@ def AliasSlicesPass : Pass<"llir-alias-slices", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
+def WriteStatesPass : Pass<"llir-write-states", "::mlir::func::FuncOp"> {
+  let summary = "Let kernels write new values of states where the states are";
+  let description = [{
+    Marks a result that is the new value of a state (`hlir.updates`) as `llir.in_state` where its kernel, or call of a
+    library, may write it to the state's memory: all that reads the old value runs before, or is that kernel, if each
+    element is read only by the thread that writes its new value, and before it does (the kernel is scheduled as
+    elements, and then `overwrites` these operands). Other readers are moved before it. What is not marked is computed
+    elsewhere, and copied at the end of a call.
+
+    Before:
+    ```mlir
+    func.func @main(%s: tensor<8xf32> {hlir.kind = "state"}, %x: tensor<8xf32>)
+        -> (tensor<8xf32> {hlir.updates = 0 : i64}) {
+      %0 = llir.kernel(%s, %x) loops<...> : ...
+    ```
+    After:
+    ```mlir
+    func.func @main(%s: tensor<8xf32> {hlir.kind = "state"}, %x: tensor<8xf32>)
+        -> (tensor<8xf32> {hlir.updates = 0 : i64, llir.in_state}) {
+      %0 = llir.kernel(%s, %x) loops<...> {overwrites = array<i64: 0>} : ...
+    ```
+  }];
+}
+
 #endif // LUMINAL_DIALECT_LLIR_TRANSFORMS_PASSES
