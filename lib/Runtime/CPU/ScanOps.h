@@ -113,42 +113,16 @@ struct Extremum {
   }
   void join(State &s, const State &next) const { take(s, next.best, next.at); }
   void stepAll(State &s, const In *x, int64_t count, int64_t place) const {
-    constexpr int64_t kLanes = 8;
-    T best[kLanes];
-    bool isNan[kLanes] = {};
-    std::fill_n(best, kLanes, identity.best);
-    const int64_t whole = count - count % kLanes;
-    for (int64_t i = 0; i < whole; i += kLanes)
-      for (int64_t k = 0; k < kLanes; ++k) {
-        const T next = load(x[i + k]);
-        best[k] = isLess(best[k], next) ? next : best[k];
-        isNan[k] |= next != next;
-      }
-    if (std::find(isNan, isNan + kLanes, true) != isNan + kLanes) {
-      for (int64_t i = 0; i < count; ++i)
+    for (int64_t i = 0; i < count;) {
+      i += skip(s, x + i, count - i, false);
+      for (const int64_t end = std::min(count, i + kAtOnce); i < end; ++i)
         step(s, x[i], place + i);
-      return;
     }
-    State all{identity.best, 0};
-    for (T one : best)
-      all.best = isLess(all.best, one) ? one : all.best;
-    // The last place of it.
-    int64_t at = whole;
-    while (hasPlaces && at > 0 && load(x[at - 1]) != all.best)
-      --at;
-    all.at = place + at - 1;
-    if (whole > 0)
-      join(s, all);
-    for (int64_t i = whole; i < count; ++i)
-      step(s, x[i], place + i);
   }
   static constexpr int64_t kAtOnce = 8;
   /// From `x` on, or back from before it.
   int64_t skip(const State &s, const In *x, int64_t count, bool back) const {
     int64_t left = 0;
-    // Integers are often equal, and few machines compare wide ones together.
-    if (std::is_integral_v<T>)
-      return 0;
     while (count - left >= kAtOnce) {
       const In *next = back ? x - left - kAtOnce : x + left;
       if (!leavesAll(s.best, next))
@@ -166,6 +140,14 @@ struct Extremum {
 
 private:
   static bool leavesAll(T best, const In *x) {
+    if constexpr (std::is_integral_v<T>) {
+      // Few machines compare wide ones together.
+      bool all = true;
+#pragma clang loop vectorize(disable)
+      for (int64_t i = 0; i < kAtOnce; ++i)
+        all &= leaves(best, x[i]);
+      return all;
+    }
     // Lanes of a vector: true is all ones.
     using Vector = T __attribute__((vector_size(16)));
     constexpr int64_t kWidth = 16 / sizeof(T);

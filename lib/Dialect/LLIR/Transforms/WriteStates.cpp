@@ -138,6 +138,8 @@ Decision WriteStates::decide(Value value, BlockArgument state) {
   auto result = dyn_cast<OpResult>(getFirstMemory(value));
   if (!result || !isa<KernelOp, LibraryOpInterface>(result.getOwner()))
     return Decision::refuse("its memory is not a kernel's own");
+  if (llvm::any_of(result.getUsers(), llvm::IsaPred<ConcatOp>))
+    return Decision::refuse("it is written where it is joined to others");
   if (result.getType() != state.getType())
     return Decision::refuse("the state has another layout");
   Operation *writer = result.getOwner();
