@@ -4,6 +4,7 @@
 #include "luminal/Conversion/Emitter.h"
 #include "luminal/Dialect/LLIR/Analysis/AlignedRuns.h"
 #include "luminal/Dialect/LLIR/Analysis/ClampedAccess.h"
+#include "luminal/Dialect/LLIR/Utils/BufferAlignment.h"
 #include "luminal/Runtime/Manifest.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -13,6 +14,8 @@
 
 using namespace luminal;
 using namespace mlir;
+
+static_assert(llir::kBufferAlignment == runtime::kBufferAlignment);
 
 //===----------------------------------------------------------------------===//
 // Integers

@@ -85,8 +85,7 @@ LogicalResult ConcatOp::verify() {
   }
   if (!hlir::mayBeEqual(*this, elements, countElements(result)))
     return emitOpError() << "has " << countElements(result).str()
-                         << " elements, but its parts have "
-                         << elements.str();
+                         << " elements, but its parts have " << elements.str();
   return success();
 }
 

@@ -11,9 +11,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
+#include "luminal/Dialect/LLIR/Utils/BufferAlignment.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
-#include "luminal/Runtime/Manifest.h"
 
 #include <map>
 
@@ -128,7 +128,7 @@ void AliasSlices::narrow(KernelOp kernel, unsigned index) {
   if (!symbols
            .simplify(Expr::mod(
                offset * Expr(dtypeSize(*hlir::getDType(type.getElementType()))),
-               int64_t(runtime::kBufferAlignment)))
+               kBufferAlignment))
            .isConstant(0)) {
     args.push_back({"reason", "it is not known to begin at a multiple of the "
                               "alignment of buffers"});

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "JoinedRows.h"
+#include "luminal/Dialect/LLIR/Utils/BufferAlignment.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
-#include "luminal/Runtime/Manifest.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -97,8 +97,7 @@ bool llir::isAligned(const Rows &rows, Value joined,
   for (const Expr &extent :
        ArrayRef(extents).drop_front(*getRowDim(extents) + 1))
     begin = begin * extent;
-  return symbols.simplify(Expr::mod(begin, int64_t(runtime::kBufferAlignment)))
-      .isConstant(0);
+  return symbols.simplify(Expr::mod(begin, kBufferAlignment)).isConstant(0);
 }
 
 DenseSet<Operation *> llir::findPrepared(func::FuncOp func) {
