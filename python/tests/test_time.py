@@ -106,6 +106,18 @@ def test_parts_that_others_use(device):
 
 
 @pytest.mark.parametrize("device", DEVICES)
+def test_a_part_is_read_after_all_were_updated(device):
+    def updates(a, b, w):
+        first, second = a @ w, b @ w
+        joined = torch.cat([first, second])
+        updated = joined.index_copy(0, torch.tensor([1], device=a.device), b[:1])
+        return joined.T @ joined, updated, (updated[:5].sin() @ w) + first
+
+    make = lambda *size: torch.randn(size, device=device)
+    check(updates, make(5, 16), make(9, 16), make(16, 16))
+
+
+@pytest.mark.parametrize("device", DEVICES)
 def test_slices_of_columns_and_rows(device):
     def slices(x, w):
         return [x[i] @ w for i in range(1, 4)] + [x[1:3].sum(0), x[:, 2] @ w, (x[3, 1:5] @ w).relu(), x[2:].softmax(-1)]

@@ -143,3 +143,45 @@ func.func @columns(%x: tensor<8xf32>) -> tensor<8x2xf32> {
   }
   return %2 : tensor<8x2xf32>
 }
+
+// -----
+
+// What is joined is updated in place: its parts keep their memory.
+// CHECK-LABEL: @updated
+// CHECK-NOT: llir.concat
+// REMARK: remark{{.*}}Function=updated | parts=2, reason="an update writes its memory"
+func.func @updated(%x: tensor<4xf32>, %at: tensor<1xi64>) -> (tensor<2x4xf32>, tensor<4xf32>) {
+  %0 = llir.kernel(%x) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %e = llir.elementwise exp(%a) : (tensor<4xf32>) -> tensor<4xf32>
+    llir.yield %e : tensor<4xf32>
+  }
+  %1 = llir.kernel(%0) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %e = llir.elementwise exp(%a) : (tensor<4xf32>) -> tensor<4xf32>
+    llir.yield %e : tensor<4xf32>
+  }
+  %2 = llir.kernel(%0, %1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<2x4xf32> {
+  ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+    %i = llir.iota <(d0, d1) -> (d0)> : tensor<2x4xi64>
+    %k = llir.constant dense<1> : tensor<i64>
+    %ks = llir.view %k <(d0, d1) -> ()> : tensor<i64> -> tensor<2x4xi64>
+    %l = llir.elementwise less_than(%i, %ks) : (tensor<2x4xi64>, tensor<2x4xi64>) -> tensor<2x4xi1>
+    %va = llir.view %a <(d0, d1) -> (d1)> : tensor<4xf32> -> tensor<2x4xf32>
+    %vb = llir.view %b <(d0, d1) -> (d1)> : tensor<4xf32> -> tensor<2x4xf32>
+    %s = llir.elementwise select(%l, %va, %vb) : (tensor<2x4xi1>, tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+    llir.yield %s : tensor<2x4xf32>
+  }
+  %3 = llir.kernel(%2, %at) {in_place} : (tensor<2x4xf32>, tensor<1xi64>) -> tensor<2x4xf32> {
+  ^bb0(%p: tensor<2x4xf32>, %q: tensor<1xi64>):
+    %one = llir.constant dense<1.0> : tensor<1x4xf32>
+    %r = llir.scatter add %p, %q, %one {checked} : tensor<2x4xf32>, tensor<1xi64>, tensor<1x4xf32>
+    llir.yield %r : tensor<2x4xf32>
+  }
+  %4 = llir.kernel(%0) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %e = llir.elementwise neg(%a) : (tensor<4xf32>) -> tensor<4xf32>
+    llir.yield %e : tensor<4xf32>
+  }
+  return %3, %4 : tensor<2x4xf32>, tensor<4xf32>
+}

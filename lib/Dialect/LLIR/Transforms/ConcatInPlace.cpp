@@ -58,6 +58,28 @@ private:
 };
 } // namespace
 
+/// All that reads or writes a value, under whatever name: whether it holds of
+/// one, given the name.
+static bool isUsedBy(Value value,
+                     function_ref<bool(Operation *user, Value name)> holds) {
+  SmallVector<Value> names = {value};
+  while (!names.empty())
+    for (Value name = names.pop_back_val(); Operation *user : name.getUsers()) {
+      if (holds(user, name))
+        return true;
+      if (auto alias = dyn_cast<AliasOp>(user))
+        names.push_back(alias.getResult());
+    }
+  return false;
+}
+
+static bool isUpdated(Value value) {
+  return isUsedBy(value, [](Operation *user, Value name) {
+    auto update = dyn_cast<KernelOp>(user);
+    return update && update.getInPlace() && update.getInputs()[0] == name;
+  });
+}
+
 /// Whether the value's step alone has its memory, so that it may be a part of
 /// another's.
 bool ConcatInPlace::mayWrite(Value operand) const {
@@ -66,26 +88,20 @@ bool ConcatInPlace::mayWrite(Value operand) const {
   if (!(kernel && !kernel.getInPlace()) &&
       !isa_and_present<LibraryOpInterface>(op))
     return false;
-  if (prepared.contains(op) || taken.contains(operand))
-    return false;
-  SmallVector<Value> names = {operand};
-  while (!names.empty())
-    for (Value name = names.pop_back_val(); Operation *user : name.getUsers()) {
-      auto update = dyn_cast<KernelOp>(user);
-      if (user->hasTrait<OpTrait::IsTerminator>() ||
-          isa<PrepareOp, ConcatOp>(user) ||
-          (update && update.getInPlace() && update.getInputs()[0] == name))
-        return false;
-      if (auto alias = dyn_cast<AliasOp>(user))
-        names.push_back(alias.getResult());
-    }
-  return true;
+  return !prepared.contains(op) && !taken.contains(operand) &&
+         !isUpdated(operand) && !isUsedBy(operand, [](Operation *user, Value) {
+           return user->hasTrait<OpTrait::IsTerminator>() ||
+                  isa<PrepareOp, ConcatOp>(user);
+         });
 }
 
 Decision ConcatInPlace::findParts(KernelOp kernel, ArrayRef<Rows> rows,
                                   SmallVectorImpl<Part> &parts) {
   Value joined =
       cast<YieldOp>(kernel.getBody().front().getTerminator()).getValues()[0];
+  // Who reads a part afterwards would read what an update has written there.
+  if (isUpdated(kernel.getResults()[0]))
+    return Decision::refuse("an update writes its memory");
   DenseSet<Value> written;
   for (const Rows &next : rows) {
     if (!isAligned(next, joined, symbols))
