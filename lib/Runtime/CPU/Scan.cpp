@@ -264,12 +264,12 @@ bool Scanner<Op>::stepThrough(State *states, const Stretch *lanes,
       return run(Stored<double>());
     // Several lanes of bf16 take turns as well from a tile.
     if (shape.type == DType::BF16 && count == 1) {
-      auto run = [&]<bool isReverse>(std::bool_constant<isReverse>) {
+      auto along = [&]<bool isReverse>(std::bool_constant<isReverse>) {
         shape.exclusive
             ? stepInBlocks<StoredBF16, isReverse, true>(*states, *lanes)
             : stepInBlocks<StoredBF16, isReverse, false>(*states, *lanes);
       };
-      shape.reverse ? run(std::true_type()) : run(std::false_type());
+      shape.reverse ? along(std::true_type()) : along(std::false_type());
       return true;
     }
   }

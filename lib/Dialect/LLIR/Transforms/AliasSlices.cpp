@@ -107,42 +107,36 @@ void AliasSlices::narrow(KernelOp kernel, unsigned index) {
   BlockArgument argument = kernel.getBody().getArgument(index);
   auto type = cast<RankedTensorType>(argument.getType());
   SmallVector<Expr> extents = hlir::getExtents(type);
-  const auto *first = llvm::find_if(
-      extents, [](const Expr &extent) { return !extent.isConstant(1); });
-  if (first == extents.end())
+  std::optional<unsigned> dim = getRowDim(extents);
+  if (!dim)
     return;
-  const unsigned dim = first - extents.begin();
-  std::optional<int64_t> rows = first->asConstant();
-  std::optional<RowRange> range = findRange(argument, dim);
+  std::optional<int64_t> rows = extents[*dim].asConstant();
+  std::optional<RowRange> range = findRange(argument, *dim);
   if (!rows || !range || range->begin < 0 || range->end > *rows ||
       range->end - range->begin == *rows)
     return;
-  Expr offset(range->begin);
-  for (const Expr &extent : ArrayRef(extents).drop_front(dim + 1))
-    offset = offset * extent;
+  Expr offset = getRowPosition(range->begin, extents);
   Reporter reporter(&getContext(), DEBUG_TYPE, getOperation().getSymName());
   SmallVector<Reporter::Arg> args = {{"operand", index},
                                      {"first row", range->begin},
                                      {"rows", range->end - range->begin},
                                      {"of", *rows}};
-  if (!symbols
-           .simplify(Expr::mod(
-               offset * Expr(dtypeSize(*hlir::getDType(type.getElementType()))),
-               kBufferAlignment))
-           .isConstant(0)) {
+  if (!isBufferAligned(
+          offset * Expr(dtypeSize(*hlir::getDType(type.getElementType()))),
+          symbols)) {
     args.push_back({"reason", "it is not known to begin at a multiple of the "
                               "alignment of buffers"});
     return reporter.missed(kernel.getLoc(), "alias-slice", args);
   }
   reporter.passed(kernel.getLoc(), "alias-slice", args);
 
-  extents[dim] = Expr(range->end - range->begin);
+  extents[*dim] = Expr(range->end - range->begin);
   RankedTensorType own = hlir::getTensorType(extents, type.getElementType());
   for (OpOperand &use : argument.getUses()) {
     MapOf read = *getMap(use);
     SmallVector<Expr> results(read.map.getResults());
-    results[dim] = withExtents(symbols, read.extents)
-                       .simplify(results[dim] - Expr(range->begin));
+    results[*dim] = withExtents(symbols, read.extents)
+                        .simplify(results[*dim] - Expr(range->begin));
     setMap(use, MapAttr::get(&getContext(), read.map.getNumDims(), results));
   }
   argument.setType(own);

@@ -10,6 +10,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "JoinedRows.h"
+#include "OverwriteOrder.h"
+#include "luminal/Dialect/LLIR/Analysis/KernelAnalysis.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "luminal/Dialect/LLIR/Utils/MergeKernels.h"
@@ -58,25 +60,12 @@ private:
 };
 } // namespace
 
-/// All that reads or writes a value, under whatever name: whether it holds of
-/// one, given the name.
-static bool isUsedBy(Value value,
-                     function_ref<bool(Operation *user, Value name)> holds) {
-  SmallVector<Value> names = {value};
-  while (!names.empty())
-    for (Value name = names.pop_back_val(); Operation *user : name.getUsers()) {
-      if (holds(user, name))
-        return true;
-      if (auto alias = dyn_cast<AliasOp>(user))
-        names.push_back(alias.getResult());
-    }
-  return false;
-}
-
+/// Whether an update in place writes the memory of a value.
 static bool isUpdated(Value value) {
-  return isUsedBy(value, [](Operation *user, Value name) {
-    auto update = dyn_cast<KernelOp>(user);
-    return update && update.getInPlace() && update.getInputs()[0] == name;
+  return llvm::any_of(getReaders(value), [&](Operation *reader) {
+    auto update = dyn_cast<KernelOp>(reader);
+    return update && update.getInPlace() &&
+           getStorage(update.getInputs()[0]) == value;
   });
 }
 
@@ -89,16 +78,16 @@ bool ConcatInPlace::mayWrite(Value operand) const {
       !isa_and_present<LibraryOpInterface>(op))
     return false;
   return !prepared.contains(op) && !taken.contains(operand) &&
-         !isUpdated(operand) && !isUsedBy(operand, [](Operation *user, Value) {
-           return user->hasTrait<OpTrait::IsTerminator>() ||
-                  isa<PrepareOp, ConcatOp>(user);
+         !isUpdated(operand) &&
+         llvm::none_of(getReaders(operand), [](Operation *reader) {
+           return reader->hasTrait<OpTrait::IsTerminator>() ||
+                  isa<PrepareOp, ConcatOp>(reader);
          });
 }
 
 Decision ConcatInPlace::findParts(KernelOp kernel, ArrayRef<Rows> rows,
                                   SmallVectorImpl<Part> &parts) {
-  Value joined =
-      cast<YieldOp>(kernel.getBody().front().getTerminator()).getValues()[0];
+  Value joined = getYielded(kernel)[0];
   // Who reads a part afterwards would read what an update has written there.
   if (isUpdated(kernel.getResults()[0]))
     return Decision::refuse("an update writes its memory");
@@ -114,11 +103,8 @@ Decision ConcatInPlace::findParts(KernelOp kernel, ArrayRef<Rows> rows,
       return Decision::refuse("a part is computed by the kernel that joins it",
                               value.getDefiningOp());
     part.operand = kernel.getInputs()[argument.getArgNumber()];
-    SmallVector<Expr> range = hlir::getExtents(part.operand);
-    std::optional<Expr> offset =
-        getContiguousOffset(part.map, part.extents, range, symbols);
-    part.isWritten = offset && offset->isConstant(0) &&
-                     haveSameSize(part.extents, range, symbols) &&
+    part.isWritten = isAllInOrder(part.map, part.extents,
+                                  hlir::getExtents(part.operand), symbols) &&
                      mayWrite(part.operand) &&
                      written.insert(part.operand).second;
     parts.push_back(std::move(part));
@@ -163,8 +149,7 @@ void ConcatInPlace::runOnOperation() {
     if (kernel.getInPlace() || kernel.getNumResults() != 1 ||
         prepared.contains(kernel))
       continue;
-    Value joined =
-        cast<YieldOp>(kernel.getBody().front().getTerminator()).getValues()[0];
+    Value joined = getYielded(kernel)[0];
     SmallVector<Rows> rows = cutRows(joined, symbols);
     if (rows.size() < 2)
       continue;

@@ -67,14 +67,11 @@ StringRef FormConcats::form(ElementwiseOp root, ArrayRef<Rows> rows) {
   for (const RowsSource &source : sources) {
     RankedTensorType own =
         hlir::getTensorType(source.extents, type.getElementType());
-    std::optional<Expr> offset = getContiguousOffset(
-        source.map, source.extents, hlir::getExtents(source.value), symbols);
-    bool isWhole =
-        offset && offset->isConstant(0) &&
-        haveSameSize(source.extents, hlir::getExtents(source.value), symbols);
-    parts.push_back(isWhole ? source.value
-                            : ViewOp::create(builder, source.value.getLoc(),
-                                             own, source.value, source.map));
+    parts.push_back(isAllInOrder(source.map, source.extents,
+                                 hlir::getExtents(source.value), symbols)
+                        ? source.value
+                        : ViewOp::create(builder, source.value.getLoc(), own,
+                                         source.value, source.map));
   }
   auto concat = ConcatOp::create(builder, root.getLoc(), type, parts);
   joined.replaceAllUsesWith(concat.getResult());

@@ -67,12 +67,8 @@ LogicalResult FuseKernels::checkOps() {
 Value FuseKernels::getWhole(Value source, RankedTensorType type, MapAttr map,
                             const FusionPlan &plan, DenseSet<Value> *taken,
                             OpBuilder &builder) {
-  SmallVector<Expr> extents = hlir::getExtents(type),
-                    range = hlir::getExtents(source);
-  std::optional<Expr> offset =
-      getContiguousOffset(map, extents, range, plan.getSymbols());
-  bool isWhole = offset && offset->isConstant(0) &&
-                 haveSameSize(extents, range, plan.getSymbols());
+  bool isWhole = isAllInOrder(map, hlir::getExtents(type),
+                              hlir::getExtents(source), plan.getSymbols());
   if (isWhole && taken) {
     auto standalone = source.getDefiningOp<StandaloneOpInterface>();
     isWhole = source.getDefiningOp<KernelOp>() ||

@@ -73,10 +73,7 @@ void FusionPlan::findOutputs() {
     if (view && (isComputed || (!source && !isResult))) {
       SmallVector<Expr> domain = hlir::getExtents(read),
                         range = hlir::getExtents(view.getOperand());
-      std::optional<Expr> offset =
-          getContiguousOffset(view.getMap(), domain, range, symbols);
-      if (offset && offset->isConstant(0) &&
-          haveSameSize(domain, range, symbols)) {
+      if (isAllInOrder(view.getMap(), domain, range, symbols)) {
         aliases[read] = view.getOperand();
         if (isComputed)
           outputs.insert(view.getOperand());

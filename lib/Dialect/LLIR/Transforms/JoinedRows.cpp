@@ -4,7 +4,7 @@
 #include "JoinedRows.h"
 #include "luminal/Dialect/LLIR/Utils/BufferAlignment.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
-#include "mlir/IR/Matchers.h"
+#include "luminal/Dialect/LLIR/Utils/Values.h"
 
 using namespace mlir;
 using namespace luminal;
@@ -24,19 +24,10 @@ static std::optional<Expr> getElement(Value value) {
     map = std::move(next);
     value = view.getOperand();
   }
-  DenseIntElementsAttr constant;
-  if (matchPattern(value, m_Constant(&constant)) && constant.isSplat())
-    return Expr(constant.getSplatValue<APInt>().getSExtValue());
+  if (std::optional<int64_t> constant = getIntegerSplat(value))
+    return Expr(*constant);
   if (auto iota = value.getDefiningOp<IotaOp>())
     return iota.getMap().getResults()[0].substituteDims(map);
-  return std::nullopt;
-}
-
-/// The dim of rows: the first one with more than one.
-static std::optional<unsigned> getRowDim(ArrayRef<Expr> extents) {
-  for (unsigned i = 0; i < extents.size(); ++i)
-    if (!extents[i].isConstant(1))
-      return i;
   return std::nullopt;
 }
 
@@ -91,13 +82,10 @@ RowsSource llir::getSource(const Rows &rows, Value joined,
 bool llir::isAligned(const Rows &rows, Value joined,
                      const Assumptions &symbols) {
   auto type = cast<RankedTensorType>(joined.getType());
-  SmallVector<Expr> extents = hlir::getExtents(type);
-  Expr begin =
-      rows.begin * Expr(dtypeSize(*hlir::getDType(type.getElementType())));
-  for (const Expr &extent :
-       ArrayRef(extents).drop_front(*getRowDim(extents) + 1))
-    begin = begin * extent;
-  return symbols.simplify(Expr::mod(begin, kBufferAlignment)).isConstant(0);
+  Expr position = getRowPosition(rows.begin, hlir::getExtents(type));
+  return isBufferAligned(
+      position * Expr(dtypeSize(*hlir::getDType(type.getElementType()))),
+      symbols);
 }
 
 DenseSet<Operation *> llir::findPrepared(func::FuncOp func) {

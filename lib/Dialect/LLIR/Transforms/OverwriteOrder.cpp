@@ -14,10 +14,9 @@ Value llir::getStorage(Value value) {
   return value;
 }
 
-/// The ops that read the memory of `old`, under whatever name.
-static SmallVector<Operation *> getReaders(Value old) {
+SmallVector<Operation *> llir::getReaders(Value value) {
   SmallVector<Operation *> readers;
-  SmallVector<Value> names = {old};
+  SmallVector<Value> names = {value};
   while (!names.empty())
     for (Operation *user : names.pop_back_val().getUsers()) {
       readers.push_back(user);

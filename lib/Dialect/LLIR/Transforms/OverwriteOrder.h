@@ -13,6 +13,9 @@ namespace luminal::llir {
 /// The value whose memory an alias shares.
 mlir::Value getStorage(mlir::Value value);
 
+/// The ops that use the memory of `value`, under whatever name.
+llvm::SmallVector<mlir::Operation *> getReaders(mlir::Value value);
+
 /// Which ops of a function write memory that holds another value, and so come
 /// after all that reads that value.
 class OverwriteOrder {

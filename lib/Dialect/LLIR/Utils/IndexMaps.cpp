@@ -56,6 +56,24 @@ bool llir::haveSameSize(ArrayRef<Expr> a, ArrayRef<Expr> b,
   return x == y || symbols.equal(x, y) == true;
 }
 
+bool llir::isAllInOrder(MapAttr map, ArrayRef<Expr> domain,
+                        ArrayRef<Expr> range, const Assumptions &symbols) {
+  std::optional<Expr> offset = getContiguousOffset(map, domain, range, symbols);
+  return offset && offset->isConstant(0) &&
+         haveSameSize(domain, range, symbols);
+}
+
+std::optional<unsigned> llir::getRowDim(ArrayRef<Expr> extents) {
+  for (unsigned i = 0; i < extents.size(); ++i)
+    if (!extents[i].isConstant(1))
+      return i;
+  return std::nullopt;
+}
+
+Expr llir::getRowPosition(const Expr &row, ArrayRef<Expr> extents) {
+  return row * productOf(extents.drop_front(*getRowDim(extents) + 1));
+}
+
 MapAttr llir::getReshape(MLIRContext *context, ArrayRef<Expr> domain,
                          ArrayRef<Expr> range, const Assumptions &symbols) {
   Expr linear = linearizeOver(getDims(domain.size()), domain);

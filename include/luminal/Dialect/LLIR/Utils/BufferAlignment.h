@@ -4,6 +4,7 @@
 #ifndef LUMINAL_DIALECT_LLIR_UTILS_BUFFERALIGNMENT_H
 #define LUMINAL_DIALECT_LLIR_UTILS_BUFFERALIGNMENT_H
 
+#include "luminal/Support/Expr.h"
 #include <cstdint>
 
 namespace luminal::llir {
@@ -11,6 +12,11 @@ namespace luminal::llir {
 /// The least alignment in bytes that kernels may count on for any buffer, also
 /// one inside another: the runtime's (`runtime::kBufferAlignment`).
 constexpr int64_t kBufferAlignment = 16;
+
+/// Whether that many bytes into a buffer are proved to be as aligned as one.
+inline bool isBufferAligned(const Expr &bytes, const Assumptions &symbols) {
+  return symbols.simplify(Expr::mod(bytes, kBufferAlignment)).isConstant(0);
+}
 
 } // namespace luminal::llir
 

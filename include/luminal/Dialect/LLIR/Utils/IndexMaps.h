@@ -38,6 +38,17 @@ std::optional<Expr> getContiguousOffset(hlir::MapAttr map,
                                         llvm::ArrayRef<Expr> range,
                                         const Assumptions &symbols);
 
+/// Whether the elements of `domain`, in row-major order, are proved to be all
+/// of `range` in that order: the same memory.
+bool isAllInOrder(hlir::MapAttr map, llvm::ArrayRef<Expr> domain,
+                  llvm::ArrayRef<Expr> range, const Assumptions &symbols);
+
+/// The dim of a tensor's rows, which are one behind the other in memory: the
+/// first dim whose extent is not 1; std::nullopt where there is none.
+std::optional<unsigned> getRowDim(llvm::ArrayRef<Expr> extents);
+/// The position of the first element of `row` in row-major memory.
+Expr getRowPosition(const Expr &row, llvm::ArrayRef<Expr> extents);
+
 /// The row-major reshape of `domain` to `range`: a bijection where both have
 /// the same number of elements.
 hlir::MapAttr getReshape(mlir::MLIRContext *context,
