@@ -110,39 +110,49 @@ def tool(*command):
         raise Failure(lines[0][:500])
 
 
-def run(case, which, args, folder):
-    name, function, inputs, *dynamic = case
-    model = Function(function).eval()
-    shapes = None
-    if dynamic:
-        low = dynamic[1] if len(dynamic) > 1 else 1
-        dims = {n: torch.export.Dim(n, min=low, max=64) for d in dynamic[0] for n in d.values()}
-        shapes = (tuple({a: dims[n] for a, n in d.items()} for d in dynamic[0]),)
-    folder.mkdir(parents=True, exist_ok=True)
-    program = torch.export.export(model, tuple(inputs), dynamic_shapes=shapes)
-    if which == "decomposed":
-        program = program.run_decompositions()
-    archive = folder / "model.pt2"
-    torch.export.save(program, archive)
-    command = [args.bin / "luminal-run", "--reference", archive]
-    if args.target:
-        tool(args.bin / "luminal-compile", archive, "-o", folder / "model.lum", f"--target={args.target}", "--search-budget=0", "--quiet")
-        command = [args.bin / "luminal-run", folder / "model.lum", f"--weights={archive}"]
-    problems = []
-    for k, samples in enumerate(sizes(inputs, dynamic[0] if dynamic else None)):
-        eager = flat(model(*(a.clone() for a in samples)))
-        exact = flat(float64.call(float64.copy_of(model), float64.widened([a.clone() for a in samples])))
-        for i, a in enumerate(samples):
-            np.save(folder / f"input_{i}.npy", to_numpy(a))
-        for old in folder.glob("output_*.npy"):
-            old.unlink()
-        tool(*command, f"--output-dir={folder}", *(f"--input={folder}/input_{i}.npy" for i in range(len(samples))))
-        unit16 = max([UNIT.get(t.dtype, 0.0) for t in [*samples, *eager]])
-        for i, (e, x) in enumerate(zip(eager, exact)):
-            problem = compare(load(folder / f"output_{i}.npy", e.dtype), e, x, unit16)
-            if problem:
-                problems.append(f"size {k}, output {i}: {problem}")
-    return problems
+class Case:
+    """A program of aten_cases.py, exported once, and what eager says of its inputs."""
+
+    def __init__(self, case, folder):
+        _, function, inputs, *dynamic = case
+        self.folder = folder
+        model = Function(function).eval()
+        shapes = None
+        if dynamic:
+            low = dynamic[1] if len(dynamic) > 1 else 1
+            dims = {n: torch.export.Dim(n, min=low, max=64) for d in dynamic[0] for n in d.values()}
+            shapes = (tuple({a: dims[n] for a, n in d.items()} for d in dynamic[0]),)
+        self.program = torch.export.export(model, tuple(inputs), dynamic_shapes=shapes)
+        self.calls = []  # (samples, files of them, eager's outputs, outputs in float64)
+        for k, samples in enumerate(sizes(inputs, dynamic[0] if dynamic else None)):
+            eager = flat(model(*(a.clone() for a in samples)))
+            exact = flat(float64.call(float64.copy_of(model), float64.widened([a.clone() for a in samples])))
+            files = [folder / f"size_{k}" / f"input_{i}.npy" for i in range(len(samples))]
+            (folder / f"size_{k}").mkdir(parents=True, exist_ok=True)
+            for file, a in zip(files, samples):
+                np.save(file, to_numpy(a))
+            self.calls.append((samples, files, eager, exact))
+
+    def problems(self, form, args):
+        folder = self.folder / form
+        folder.mkdir(parents=True, exist_ok=True)
+        archive = folder / "model.pt2"
+        torch.export.save(self.program.run_decompositions() if form == "decomposed" else self.program, archive)
+        command = [args.bin / "luminal-run", "--reference", archive]
+        if args.target:
+            tool(args.bin / "luminal-compile", archive, "-o", folder / "model.lum", f"--target={args.target}", "--search-budget=0", "--quiet")
+            command = [args.bin / "luminal-run", folder / "model.lum", f"--weights={archive}"]
+        problems = []
+        for k, (samples, files, eager, exact) in enumerate(self.calls):
+            for old in folder.glob("output_*.npy"):
+                old.unlink()
+            tool(*command, f"--output-dir={folder}", *(f"--input={file}" for file in files))
+            unit16 = max([UNIT.get(t.dtype, 0.0) for t in [*samples, *eager]])
+            for i, (e, x) in enumerate(zip(eager, exact)):
+                problem = compare(load(folder / f"output_{i}.npy", e.dtype), e, x, unit16)
+                if problem:
+                    problems.append(f"size {k}, output {i}: {problem}")
+        return problems
 
 
 def main():
@@ -164,18 +174,22 @@ def main():
             forms = ("exported", "decomposed")
             if args.in_turn:
                 forms = (forms[k % 2],)
-            for which in ("exported",) if case[0].endswith("exported") else forms:
+            if case[0].endswith("exported"):
+                forms = ("exported",)
+            exported = None
+            for form in forms:
                 done += 1
                 try:
                     with torch.no_grad():
-                        problems = run(case, which, args, args.out / theme / f"{case[0]}-{which}")
+                        exported = exported or Case(case, args.out / theme / case[0])
+                        problems = exported.problems(form, args)
                 except Failure as e:
                     problems = [str(e)]
                 except Exception as e:  # torch refuses the case itself.
                     problems = [f"{type(e).__name__}: {str(e).strip()[-300:]}"]
                 if problems:
                     failed += 1
-                    print(f"{theme}/{case[0]} ({which}):", *problems[:8], sep="\n  ", flush=True)
+                    print(f"{theme}/{case[0]} ({form}):", *problems[:8], sep="\n  ", flush=True)
     print(f"{done} programs, {failed} failed")
     return 1 if failed or not done else 0
 

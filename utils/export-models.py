@@ -16,10 +16,13 @@ A folder that is complete already is left alone: `done` in it holds the same ver
 archives that another machine made (utils/gpu-bundle.sh).
 """
 import argparse
+import contextlib
 import copy
+import fcntl
 import functools
 import hashlib
 import importlib.metadata
+import os
 import pathlib
 import shutil
 import sys
@@ -107,6 +110,25 @@ def version():
     return hashlib.sha256(b"".join(p.read_bytes() for p in sources) + repr(libraries).encode()).hexdigest()
 
 
+@contextlib.contextmanager
+def held(folder):
+    """Two processes that want one model, as tests do that run side by side, take turns."""
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def clear(folder):
+    """What was exported goes, its mark first; the folder, which is held, stays."""
+    (folder / "done").unlink(missing_ok=True)
+    for path in folder.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=pathlib.Path)
@@ -128,15 +150,16 @@ def main():
     for name in args.names or models.MODELS:
         if name not in models.MODELS and name not in models.WORKLOADS:
             parser.error(f"no model '{name}'; --list prints the names")
-        if not args.force and current(name):
-            continue
         folder = args.out / name
-        shutil.rmtree(folder, ignore_errors=True)
-        export(name, folder)
-        if args.ship:
-            (folder / "model_dec.pt2").unlink()
-        else:
-            (folder / "done").write_text(version())
+        with held(folder):
+            if not args.force and current(name):
+                continue
+            clear(folder)
+            export(name, folder)
+            if args.ship:
+                (folder / "model_dec.pt2").unlink()
+            else:
+                (folder / "done").write_text(version())
         print(f"{name:20s} {(folder / 'model.pt2').stat().st_size / 1e6:8.2f} MB", flush=True)
     return 0
 
