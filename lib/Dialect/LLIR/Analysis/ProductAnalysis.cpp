@@ -85,62 +85,102 @@ Decision ProductAnalysis::takeGroups() {
     return Decision::refuse("no matrix is looked up");
   if (isOther)
     swapSides();
-  SmallVector<unsigned> none = std::exchange(rows.group, batch.front());
+  SmallVector<unsigned> before = batch.front(), whole = columns.group;
+  SmallVector<unsigned> none = std::exchange(rows.group, takeKeyDims());
   batch.clear();
   isGrouped = true;
   joinDims();
-  if (Decision found = findKeys(); !found) {
+  Decision found = findKeys();
+  if (found && columns.group.empty())
+    found = Decision::refuse("no matrix is looked up");
+  if (!found) {
     isGrouped = false;
-    batch.push_back(std::exchange(rows.group, none));
+    columns.group = whole, rows.group = none;
+    batch.push_back(before);
     if (isOther)
       swapSides();
     joinDims();
-    return found;
   }
-  return Decision::accept();
+  return found;
 }
 
-/// What tells the columns of a row: elements that serve as indices. Refused
-/// where anything else does.
-Decision ProductAnalysis::findKeys() {
-  keys.clear();
+/// The batch and the dims of the columns by which these are looked up, which
+/// are none of the columns' any more: another matrix for each index of them is
+/// another row, whose left operand is the same.
+SmallVector<unsigned> ProductAnalysis::takeKeyDims() {
+  SmallVector<unsigned> found = batch.front(), free;
+  Index each = index;
+  for (unsigned i : columns.group)
+    each[i] = Expr::dim(a.addDim(extents[i]));
+  for (unsigned i : columns.group) {
+    SmallVector<Key, 1> read;
+    (void)bool(collectKeys(each, *each[i].asDim(), read));
+    (read.empty() ? free : found).push_back(i);
+  }
+  columns.group = free;
+  llvm::sort(found);
+  return found;
+}
+
+/// Elements that serve as indices and depend on `dim`, where the columns are
+/// read at `at` of the product; refused where anything else depends on it.
+Decision ProductAnalysis::collectKeys(const Index &at, unsigned dim,
+                                      SmallVectorImpl<Key> &found) {
+  Decision result = Decision::accept();
   DenseMap<Value, SmallVector<Index, 1>> seen;
   SmallVector<std::pair<Value, Index>> work{
-      {columns.operand, getOperandIndex(columns)}};
-  auto dependsOnRow = [&](const Index &index) {
-    return llvm::any_of(index,
-                        [&](const Expr &x) { return x.usesDim(groupDim); });
+      {columns.operand, getOperandIndex(columns, at)}};
+  auto depends = [&](const Index &index) {
+    return llvm::any_of(index, [&](const Expr &x) { return x.usesDim(dim); });
+  };
+  auto refuse = [&](Operation *op) {
+    if (result)
+      result = Decision::refuse("rows read matrices of their own", op);
   };
   while (!work.empty()) {
     auto [v, index] = work.pop_back_val();
     SmallVector<Index, 1> &indices = seen[v];
-    if (!dependsOnRow(index) || llvm::is_contained(indices, index))
+    if (!depends(index) || llvm::is_contained(indices, index))
       continue;
     indices.push_back(index);
     auto body = v.getDefiningOp<llir::BodyOpInterface>();
-    if (!body || a.isPlaced(v))
-      return Decision::refuse("rows read matrices of their own");
+    if (!body || a.isPlaced(v)) {
+      refuse(nullptr);
+      continue;
+    }
     if (std::optional<Expr> element = body.getElementExpr(index)) {
-      if (a.simplify(*element).usesDim(groupDim))
-        return Decision::refuse("rows read matrices of their own", body);
+      if (a.simplify(*element).usesDim(dim))
+        refuse(body);
       continue;
     }
     auto gather = dyn_cast<llir::GatherOp>(*body);
     body.getReads(
         index, [&](const Expr &extent) { return Expr::dim(a.addDim(extent)); },
-        [&](OpOperand &operand, Index at) {
-          for (Expr &x : at)
+        [&](OpOperand &operand, Index read) {
+          for (Expr &x : read)
             x = a.simplify(x);
           bool isKey = gather && &operand == &gather.getIndicesMutable();
           if (!isKey)
-            work.push_back({operand.get(), std::move(at)});
-          else if (dependsOnRow(at))
-            keys.push_back({operand.get(), std::move(at),
-                            hlir::getExtents(gather.getData())[0]});
+            work.push_back({operand.get(), std::move(read)});
+          else if (depends(read))
+            found.push_back({operand.get(), std::move(read),
+                             hlir::getExtents(gather.getData())[0]});
         });
   }
+  return result;
+}
+
+/// What tells the columns of a row.
+Decision ProductAnalysis::findKeys() {
+  keys.clear();
+  if (Decision found = collectKeys(index, groupDim, keys); !found)
+    return found;
   if (keys.empty())
     return Decision::refuse("all rows read the same matrix");
+  for (const Key &key : keys)
+    for (const Expr &x : key.index)
+      if (x.usesDim(columns.dim) || x.usesDim(kDim))
+        return Decision::refuse("a row reads parts of many matrices");
   return Decision::accept();
 }
 

@@ -56,9 +56,10 @@ public:
 
   void swapSides() { std::swap(rows, columns); }
   /// Makes the batch dims by whose index the columns are looked up the rows, of
-  /// which there are none otherwise (before joinDims); the sides change places
-  /// where the left operand is looked up. Refused where the columns depend on
-  /// them in another way.
+  /// which there are none otherwise (before joinDims), and dims of the columns
+  /// that only tell which matrix it is, as a token's experts; the sides change
+  /// places where the left operand is looked up. Refused where the columns
+  /// depend on them in another way.
   Decision takeGroups();
   bool hasGroups() const { return isGrouped; }
   /// Takes sides and groups from a schedule: `columns` is `lhs` where the left
@@ -158,6 +159,9 @@ public:
 
 private:
   Decision findKeys();
+  Decision collectKeys(const Index &at, unsigned dim,
+                       llvm::SmallVectorImpl<Key> &found);
+  llvm::SmallVector<unsigned> takeKeyDims();
   bool isGrouped = false;
   /// For each dim of the grouped rows, what it is over `groupDim`.
   llvm::SmallVector<std::pair<unsigned, Expr>> groupIndex;
