@@ -57,7 +57,7 @@ build tsan LuminalRuntimeTests LuminalFakeCUDATests
 step "tsan: tests"
 run tsan build/tsan/test/unit
 # A run that is cut off says nothing: on a slow machine, AddressSanitizer's tests end in time or are left out, which is said.
-until=${LUMINAL_ASAN_UNTIL:-3900}
+until=${LUMINAL_ASAN_UNTIL:-3600}
 left_out="left out: AddressSanitizer, which ends by $until s (LUMINAL_ASAN_UNTIL)"
 status=124
 # Its build takes longer than the one of the release.

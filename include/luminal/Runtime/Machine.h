@@ -45,6 +45,10 @@ std::string getMachineFile(const std::string &folder = {});
 /// error says what is wrong with it, or that it is another processor's.
 Result<std::optional<MachineModel>> readMachineModel(const std::string &path);
 
+/// Sets what the system tells of this machine without measuring: sizes of
+/// caches, and workers that this process may use. What it does not tell stays.
+void askSystem(MachineModel &model);
+
 /// Measures this machine, which takes less than three seconds. Values that
 /// cannot be measured are those of an unknown machine.
 MachineModel measureMachine();

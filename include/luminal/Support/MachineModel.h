@@ -116,6 +116,15 @@ struct MachineModel {
                                           : fmaRate128;
     return measured > 0 ? measured : 2 * operationRate;
   }
+  /// Multiplications of vectors with addition in whose time one element is
+  /// loaded and spread to a vector. Processors with vectors of 256 bits load as
+  /// many as they multiply (measured on Zen 3); those that multiply wider ones
+  /// in two halves have twice the time (Zen 4).
+  double getSpreadTime() const {
+    return vectorBits >= 512 && fmaRate256 > 0
+               ? std::min(1.0, getFmaRate() / (2 * fmaRate256))
+               : 1;
+  }
   /// Bytes per nanosecond that `count` workers read from memory.
   double getReadRate(double count) const {
     return std::min(count * readRate, std::max(readRate, sharedReadRate));

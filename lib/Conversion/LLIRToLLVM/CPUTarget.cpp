@@ -3,6 +3,7 @@
 
 #include "luminal/Conversion/LLIRToLLVM.h"
 #include "luminal/Runtime/CpuFeatures.h"
+#include "luminal/Runtime/Machine.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -84,6 +85,8 @@ std::optional<CPUTarget> CPUTarget::get(llvm::StringRef arch,
   if (arch == "native") {
     result.cpu = llvm::sys::getHostCPUName().str();
     names = getHostFeatures();
+    if (!measured)
+      runtime::askSystem(result.model);
   } else {
     auto plain = getSubtarget(*target, triple, "", "");
     if (!plain->isCPUStringValid(arch)) {
@@ -108,7 +111,7 @@ std::optional<CPUTarget> CPUTarget::get(llvm::StringRef arch,
     auto subtarget =
         getSubtarget(*target, triple, result.cpu, features.getString());
     chooseVectors(result, *subtarget, measured);
-    if (!measured)
+    if (!measured && arch != "native")
       result.model.l1Bytes =
           getFirstCacheBytes(result.cpu).value_or(result.model.l1Bytes);
     // LLVM's cost model and instruction selection use the same vector width.

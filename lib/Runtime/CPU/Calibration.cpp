@@ -378,7 +378,6 @@ void measureMemory(const Width &width, MachineModel &model) {
   SharedRead read{width.sum, memory.get(), bytes / 4 / kPieces};
   model.sharedReadRate = model.readRate;
   ThreadPool &pool = ThreadPool::get();
-  model.workers = availableThreads();
   if (model.workers == 1 || !pool.tryAcquire(model.workers))
     return;
   double time = timeOf(8, [&] {
@@ -429,13 +428,20 @@ void measureWorkers(MachineModel &model) {
 }
 } // namespace
 
-MachineModel runtime::measureMachine() {
-  MachineModel model;
+void runtime::askSystem(MachineModel &model) {
   if (int64_t bytes = getCacheBytes(1))
     model.l1Bytes = bytes;
-  if (int64_t bytes = getCacheBytes(2))
+  if (int64_t bytes = getCacheBytes(2)) {
     model.l2Bytes = bytes;
-  model.l3Bytes = getCacheBytes(3);
+    // A system that knows of a second cache knows whether there is a third.
+    model.l3Bytes = getCacheBytes(3);
+  }
+  model.workers = availableThreads();
+}
+
+MachineModel runtime::measureMachine() {
+  MachineModel model;
+  askSystem(model);
   std::vector<Width> widths = getWidths();
   const Width &width = chooseWidth(widths, model);
   measureMemory(width, model);

@@ -30,6 +30,23 @@ MachineFile makeFile() {
   return file;
 }
 
+// Nothing is measured: other fields stay.
+TEST(Machine, IsAskedOfTheSystem) {
+  MachineModel model;
+  model.l1Bytes = model.l2Bytes = 1;
+  model.workers = 12345;
+  double rate = model.readRate = 77;
+  askSystem(model);
+  EXPECT_EQ(model.workers, availableThreads());
+  EXPECT_EQ(model.readRate, rate);
+  std::ifstream size("/sys/devices/system/cpu/cpu0/cache/index2/size");
+  int64_t kilobytes = 0;
+  if (size >> kilobytes)
+    EXPECT_EQ(model.l2Bytes, kilobytes << 10);
+  else
+    EXPECT_EQ(model.l2Bytes, 1);
+}
+
 TEST(MachineFile, RoundTrips) {
   MachineFile file = makeFile();
   Result<MachineFile> read = MachineFile::parse(file.str(), "file");

@@ -22,8 +22,8 @@ static constexpr double kPackOperations = 7;
 /// (measured on Sapphire Rapids with runs of a vector: 1.8 ns an element).
 static constexpr double kRunOperations = 20;
 static constexpr double kCopyOperations = 2;
-/// Multiplications in whose time a vector is loaded that lies on two lines of
-/// the cache.
+/// Multiplications of vectors in whose time a vector is loaded that lies on two
+/// lines of the cache.
 static constexpr double kWindowLoad = 2;
 /// What loads cost beside multiplications that take longer, and each step of k
 /// besides, in multiplications of vectors.
@@ -35,13 +35,23 @@ static constexpr double kRuns = 4;
 /// The part of a unit by which workers end apart, for they begin at different
 /// times and are disturbed.
 static constexpr double kUneven = 0.1;
-/// What a cut for many workers may cost a single one.
-static constexpr double kMostLoss = 1.02;
-/// Prices of cuts that differ by less are equal.
-static constexpr double kSame = 1.03;
+/// Products of prices of cuts that differ by less are equal.
+static constexpr double kSame = 1.06;
 
 double llir::getProductRate(const MachineModel &machine) {
   return machine.getFmaRate() * kTileShare;
+}
+
+/// How many full units the busiest of `count` workers does. Full ones are taken
+/// first; smaller ones go to workers that are done earlier.
+static double countRounds(const LoopWork &work, double count) {
+  double units = std::max(1.0, work.units);
+  if (!work.fullUnits || work.fullUnits >= units)
+    return std::ceil(units / count);
+  double full = std::max(1.0, std::floor(work.fullUnits));
+  double rounds = std::ceil(full / count);
+  double left = work.fullUnits - full, room = rounds * count - full;
+  return rounds + std::max(0.0, left - room) / count;
 }
 
 double llir::priceWork(const LoopWork &work, const MachineModel &machine,
@@ -58,14 +68,15 @@ double llir::priceWork(const LoopWork &work, const MachineModel &machine,
     double worth = std::floor(busy * machine.operationRate / machine.grain);
     count = std::clamp(count, 1.0, std::max(1.0, worth));
   }
-  double rounds = std::ceil(units / count);
+  double rounds = countRounds(work, count);
   // Workers among whom units of one group are divided do it once each.
   busy += work.shared / machine.operationRate *
           (std::clamp((count > 1 ? kRuns * count : 1) / work.groups, 1.0,
                       std::max(1.0, units / work.groups)) -
            1);
   double time = machine.launchTime;
-  double computing = busy * rounds / units;
+  double computing =
+      busy * rounds / (work.fullUnits > 0 ? work.fullUnits : units);
   if (count > 1) {
     time += machine.blockThreads ? 0 : machine.handOverTime;
     // Small units that share something do not end sooner: they come in runs.
@@ -88,14 +99,11 @@ size_t llir::chooseWork(ArrayRef<SmallVector<LoopWork, 2>> candidates,
              std::max(1e-3, priceWork(first, machine, workers));
     return sum;
   };
-  double least = kNone, bestPrice = kNone;
-  for (ArrayRef<LoopWork> works : candidates)
-    least = std::min(least, priceFor(works, 1));
+  double bestPrice = kNone;
   size_t best = 0;
   for (auto [i, works] : llvm::enumerate(candidates)) {
-    if (priceFor(works, 1) > kMostLoss * least)
-      continue;
-    double price = priceFor(works, machine.workers);
+    double all = priceFor(works, machine.workers);
+    double price = priceFor(works, 1) * all * all;
     if (price * kSame < bestPrice)
       best = i, bestPrice = price;
   }
@@ -117,20 +125,39 @@ double KernelSizes::countBytes(Value v) const {
   return countElements(v) * bits / 8;
 }
 
-double KernelSizes::countUnits(LoopCaseAttr loopCase,
-                               ArrayRef<Expr> extents) const {
+/// The product of what `countAlong` says of each axis that is cut, of its
+/// extent and its block.
+template <typename Fn>
+static double overBlocks(const KernelSizes &sizes, LoopCaseAttr loopCase,
+                         ArrayRef<Expr> extents, Fn countAlong) {
   double units = loopCase.getParts();
   for (LoopAxisAttr axis : loopCase.getGrid()) {
     double extent = 1;
     for (unsigned dim : axis.getDims())
-      extent *= valueOf(extents[dim]);
+      extent *= sizes.valueOf(extents[dim]);
     if (axis.getBlock())
-      units *= std::ceil(extent / axis.getBlock());
+      units *= countAlong(extent, axis.getBlock());
   }
+  return units;
+}
+
+double KernelSizes::countUnits(LoopCaseAttr loopCase,
+                               ArrayRef<Expr> extents) const {
+  double units =
+      overBlocks(*this, loopCase, extents, [](double extent, double block) {
+        return std::ceil(extent / block);
+      });
   // Blocks of threads are what a GPU's workers take.
   if (loopCase.getThreads())
     units = std::ceil(units * loopCase.getTeam() / loopCase.getThreads());
   return units;
+}
+
+double KernelSizes::countFullUnits(LoopCaseAttr loopCase,
+                                   ArrayRef<Expr> extents) const {
+  return overBlocks(*this, loopCase, extents, [](double extent, double block) {
+    return std::max(1.0, extent / block);
+  });
 }
 
 int64_t llir::getOperations(Operation *op) {
@@ -229,7 +256,8 @@ ProductTile llir::applyCut(ProductAnalysis &p, LoopCaseAttr loopCase,
 static double getLoadLoss(const ProductAnalysis &p, ProductTile tile,
                           const MachineModel &machine) {
   double vectors = tile.columns / machine.getLanes(8 * p.bytes);
-  return std::max(1.0, kFullStep * priceWindowStep(tile.rows, vectors) /
+  return std::max(1.0, kFullStep *
+                           priceWindowStep(tile.rows, vectors, machine) /
                            std::max(1.0, tile.rows * vectors));
 }
 
@@ -263,8 +291,9 @@ static PlaceCounts countPlaces(const Windows &windows, double columns,
   return counts;
 }
 
-double llir::priceWindowStep(double rows, double vectors) {
-  double loads = kWindowLoad * vectors + rows / 2;
+double llir::priceWindowStep(double rows, double vectors,
+                             const MachineModel &machine) {
+  double loads = kWindowLoad * vectors + machine.getSpreadTime() * rows;
   return std::max(rows * vectors, loads) + kLoadShare * loads + kStepOverhead;
 }
 

@@ -16,8 +16,9 @@ namespace luminal::llir {
 
 /// What a case does, all of its units together.
 struct LoopWork {
-  /// Units of work, which workers take one by one.
-  double units = 1;
+  /// Units of work, which workers take one by one; and how many full ones do
+  /// as much, where the last ones along a dim are smaller (0: all are full).
+  double units = 1, fullUnits = 0;
   /// Simple f32 operations, on vectors; and multiplications with addition.
   double operations = 0;
   double products = 0;
@@ -41,9 +42,10 @@ double getProductRate(const MachineModel &machine);
 double priceWork(const LoopWork &work, const MachineModel &machine,
                  double workers);
 
-/// Of several ways to cut one kernel, the one that takes all workers the least
-/// time, of those that take one worker hardly more than the best does. The
-/// first of equally good ones. Each has the work at the same sizes of the
+/// Of several ways to cut one kernel, the best for all workers, and for one,
+/// since the threads of a call are the caller's: the one of the least product
+/// of both prices, in which that of all workers counts twice. The first of
+/// equally good ones. Each has the work at the same sizes of the
 /// kernel, one or more, which count the same.
 size_t chooseWork(llvm::ArrayRef<llvm::SmallVector<LoopWork, 2>> candidates,
                   const MachineModel &machine);
@@ -66,6 +68,9 @@ public:
   double countBytes(mlir::Value v) const;
   /// Units of the grid, over a space of these extents; of a GPU: blocks.
   double countUnits(LoopCaseAttr loopCase, llvm::ArrayRef<Expr> extents) const;
+  /// How many full units do as much (LoopWork::fullUnits), of a CPU.
+  double countFullUnits(LoopCaseAttr loopCase,
+                        llvm::ArrayRef<Expr> extents) const;
 
   /// Operations to compute all of `v`, from what ops with loops and `kept`
   /// values leave.
@@ -111,9 +116,11 @@ double countRowTiles(const ProductAnalysis &p, const KernelSizes &sizes,
 /// Whether rows of a product look up their columns, and so many are expected to
 /// look up the same that these are read once for a group of rows.
 bool haveGroupsThatPay(KernelAnalysis &a, ProductOpInterface op);
-/// What a step of k takes that loads `rows` single elements and `vectors`
-/// vectors of windows and multiplies all by all, in multiplications of vectors.
-double priceWindowStep(double rows, double vectors);
+/// What a step of k takes that spreads `rows` single elements and loads
+/// `vectors` vectors of windows and multiplies all by all, in multiplications
+/// of vectors.
+double priceWindowStep(double rows, double vectors,
+                       const MachineModel &machine);
 /// Adds a product of which a unit takes `rows` x `columns`. `tile` is the rows
 /// and columns that its loops take at a time, 0 where they pack nothing.
 void addProduct(LoopWork &work, const ProductAnalysis &p,

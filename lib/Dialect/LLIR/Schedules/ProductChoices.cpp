@@ -132,7 +132,7 @@ Tile llir::chooseWindowTile(const ProductAnalysis &p,
     for (int64_t r = 1; r <= std::min({most, kMostRows, rows}); ++r) {
       double tiles = double(llvm::divideCeil(rows, r)) *
                      double(llvm::divideCeil(span, vectors * best.lanes));
-      double price = tiles * priceWindowStep(r, vectors);
+      double price = tiles * priceWindowStep(r, vectors, machine);
       if (least && price >= least)
         continue;
       least = price;
