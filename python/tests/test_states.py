@@ -229,3 +229,14 @@ def test_calls_on_their_way_and_replays():
         torch.cuda.synchronize()
         helpers.same(got, expected)
         helpers.same(list(ours.buffers()), list(theirs.buffers()))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_updates_by_products(device, dtype):
+    """dynamo writes an update by a product as a multiply-add of its own (prims.fma)."""
+    def update(m, x):
+        m.a.addcmul_(x, m.b, value=2)
+        return m.a + 1
+
+    check(Program(update, dtype), device, torch.randint(-3, 4, (6, 40)).to(dtype))

@@ -527,6 +527,18 @@ static Status addProduct(OpCall &o, bool divide) {
 static Status addcmul(OpCall &o) { return addProduct(o, false); }
 static Status addcdiv(OpCall &o) { return addProduct(o, true); }
 
+/// What PyTorch writes for an update by a product; a and b may be numbers.
+static Status multiplyAdd(OpCall &o) {
+  Operand a = o.operand("a"), b = o.operand("b"), c = o.operand("c");
+  Type type = o.promote({a, b, c});
+  if (type.isInteger(1))
+    return o.fail("is not defined for this dtype");
+  LUMINAL_TRY(shape, o.commonShape({a, b, c}));
+  Type wide = o.opmath(type);
+  Value term = o.c.mul(o.as(a, wide, shape), o.as(b, wide, shape));
+  return o.ret(o.c.cast(o.c.add(term, o.as(c, wide, shape)), type));
+}
+
 static Status lerp(OpCall &o) {
   Operand self = o.operand("self"), end = o.operand("end"),
           weight = o.operand("weight");
@@ -635,6 +647,7 @@ llvm::ArrayRef<OpRow> pt2::getPointwiseOps() {
       {"addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, "
        "Scalar value=1)",
        addcdiv},
+      {"prims::fma(Tensor a, Tensor b, Tensor c)", multiplyAdd},
       {"lerp.Scalar(Tensor self, Tensor end, Tensor weight)", lerp},
       {"lerp.Tensor(Tensor self, Tensor end, Tensor weight)", lerp},
   };
