@@ -16,6 +16,9 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace luminal::runtime {
 
@@ -122,6 +125,11 @@ struct Extremum {
   static constexpr int64_t kAtOnce = 8;
   /// From `x` on, or back from before it.
   int64_t skip(const State &s, const In *x, int64_t count, bool back) const {
+#if defined(__x86_64__)
+    if constexpr (std::is_same_v<In, int64_t>)
+      if (__builtin_cpu_supports("avx2"))
+        return skipWide(s.best, x, count, back);
+#endif
     int64_t left = 0;
     while (count - left >= kAtOnce) {
       const In *next = back ? x - left - kAtOnce : x + left;
@@ -139,6 +147,35 @@ struct Extremum {
   }
 
 private:
+#if defined(__x86_64__)
+  /// With AVX2, the first instructions that compare integers of 64 bits
+  /// together.
+  __attribute__((target("avx2"))) static int64_t
+  skipWide(int64_t best, const int64_t *x, int64_t count, bool back) {
+    static_assert(kAtOnce == 8);
+    const __m256i limit = _mm256_set1_epi64x(best);
+    int64_t left = 0;
+    for (; count - left >= kAtOnce; left += kAtOnce) {
+      const int64_t *next = back ? x - left - kAtOnce : x + left;
+      const __m256i a = _mm256_loadu_si256((const __m256i *)next);
+      const __m256i b = _mm256_loadu_si256((const __m256i *)(next + 4));
+      // Of places: elements that leave the state as it is, which are not equal
+      // to it. Of values: elements that change it.
+      const bool above = isLargest == hasPlaces;
+      const __m256i first =
+          above ? _mm256_cmpgt_epi64(limit, a) : _mm256_cmpgt_epi64(a, limit);
+      const __m256i second =
+          above ? _mm256_cmpgt_epi64(limit, b) : _mm256_cmpgt_epi64(b, limit);
+      const bool stays =
+          hasPlaces
+              ? _mm256_movemask_epi8(_mm256_and_si256(first, second)) == -1
+              : _mm256_movemask_epi8(_mm256_or_si256(first, second)) == 0;
+      if (!stays)
+        break;
+    }
+    return left;
+  }
+#endif
   static bool leavesAll(T best, const In *x) {
     if constexpr (std::is_integral_v<T>) {
       // Few machines compare wide ones together.
