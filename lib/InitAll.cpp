@@ -95,6 +95,19 @@ static void registerDebugOnly() {
 #endif
 }
 
+/// MLIR's engine of remarks loses some where several threads tell it of theirs.
+static void keepAllRemarks() {
+  const auto &options = llvm::cl::getRegisteredOptions();
+  auto threading = options.find("mlir-disable-threading");
+  bool hasRemarks = llvm::any_of(options, [](const auto &option) {
+    return option.first.starts_with("remarks-filter") &&
+           option.second->getNumOccurrences();
+  });
+  if (hasRemarks && threading != options.end() &&
+      !threading->second->getNumOccurrences())
+    threading->second->addOccurrence(0, threading->first, "true");
+}
+
 bool luminal::parseCommandLine(int argc, char **argv,
                                llvm::StringRef overview) {
   llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) {
@@ -111,6 +124,7 @@ bool luminal::parseCommandLine(int argc, char **argv,
   });
   if (isGood) {
     llvm::errs() << said;
+    keepAllRemarks();
     return true;
   }
   llvm::StringRef tool = llvm::sys::path::filename(argv[0]);
