@@ -155,6 +155,16 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
   if (passes(Phase::Fused)) {
     pm.addNestedPass<func::FuncOp>(llir::createProveIndicesPass());
     pm.addNestedPass<func::FuncOp>(llir::createFindSegmentsPass());
+    // Of a GPU the prices are not measured.
+    if (!machine.blockThreads) {
+      llir::SortRowsPassOptions sort;
+      const double workers = machine.getLeastWorkers();
+      sort.readRate = std::max(machine.getReadRate(workers),
+                               workers * machine.getCacheRate());
+      sort.operationRate = machine.operationRate;
+      sort.kernelTime = machine.getKernelTime();
+      pm.addNestedPass<func::FuncOp>(llir::createSortRowsPass(sort));
+    }
     llir::PrepareWeightsPassOptions prepare;
     prepare.prepareBytes = options.prepareBytes;
     prepare.share = device ? device->getPrepareShare() : 0.0;

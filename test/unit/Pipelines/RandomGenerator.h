@@ -12,7 +12,7 @@
 namespace luminal::test {
 
 /// Nodes are made by RandomGenerator.cpp, parts of programs by RandomParts.cpp,
-/// orders, scans and updates by RandomOrders.cpp.
+/// orders, scans and updates by RandomOrders.cpp, experts by RandomExperts.cpp.
 class Generator {
 public:
   Generator(uint64_t seed, const ProgramScale &scale)
@@ -20,6 +20,8 @@ public:
   RandomProgram make();
   /// Of orders, scans and updates alone.
   RandomProgram makeOrders();
+  /// A mixture of experts.
+  RandomProgram makeExperts();
 
 private:
   // Choices. The library's distributions differ between implementations.
@@ -110,6 +112,11 @@ private:
   void scans(DType t);
   void updates(DType t);
   void histogram();
+
+  // Experts.
+  unsigned routing(const Shape &shape, int64_t count);
+  unsigned byExperts(unsigned x, unsigned ids, int64_t count, const Expr &inner,
+                     const Expr &columns, const Shape &leftMap);
 
   std::mt19937_64 random;
   const ProgramScale &scale;

@@ -90,6 +90,8 @@ makeRandomProgram(uint64_t seed,
 
 /// The same of programs of orders, scans and updates.
 RandomProgram makeRandomOrders(uint64_t seed);
+/// A mixture of experts.
+RandomProgram makeRandomExperts(uint64_t seed);
 
 // Text of types, maps and ops.
 

@@ -7,7 +7,8 @@
 // that fails is printed with the first of its values that fails alone.
 //
 // LUMINAL_PROGRAMS=N runs N programs, LUMINAL_PROGRAMS=FIRST:LAST chosen ones;
-// LUMINAL_ORDERS does so for programs of orders, scans and updates.
+// LUMINAL_ORDERS does so for programs of orders, scans and updates,
+// LUMINAL_EXPERTS for mixtures of experts.
 // LUMINAL_TEST_DEVICE=cuda runs them there (docs/Testing.md).
 //
 //===----------------------------------------------------------------------===//
@@ -93,6 +94,21 @@ TEST(RandomOrders, ComputeWhatTheirOpsSay) {
   ProgramRunner runner;
   uint64_t programs =
       runAll(runner, readSeeds("LUMINAL_ORDERS", usual), makeRandomOrders);
+  std::printf("%llu programs, %llu calls, %llu elements\n",
+              (unsigned long long)programs,
+              (unsigned long long)runner.counts.calls,
+              (unsigned long long)runner.counts.elements);
+}
+
+TEST(RandomExperts, ComputeWhatTheirOpsSay) {
+#if __has_feature(address_sanitizer)
+  constexpr uint64_t usual = 6;
+#else
+  constexpr uint64_t usual = 16;
+#endif
+  ProgramRunner runner;
+  uint64_t programs =
+      runAll(runner, readSeeds("LUMINAL_EXPERTS", usual), makeRandomExperts);
   std::printf("%llu programs, %llu calls, %llu elements\n",
               (unsigned long long)programs,
               (unsigned long long)runner.counts.calls,

@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "luminal/Dialect/LLIR/Analysis/Ascending.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
@@ -151,102 +152,6 @@ static std::optional<Begins> findCounted(Value index) {
 
 static int64_t getRank(Value v) {
   return cast<RankedTensorType>(v.getType()).getRank();
-}
-
-/// `v` behind views that keep all elements in their order.
-static Value behindReshapes(Value v, const Assumptions &symbols) {
-  while (auto view = v.getDefiningOp<ViewOp>()) {
-    SmallVector<Expr> domain = hlir::getExtents(v),
-                      range = hlir::getExtents(view.getOperand());
-    std::optional<Expr> offset =
-        getContiguousOffset(view.getMap(), domain, range, symbols);
-    if (!offset || !offset->isConstant(0) ||
-        !haveSameSize(domain, range, symbols))
-      break;
-    v = view.getOperand();
-  }
-  return v;
-}
-
-/// Whether `v`, of one dim, are integers in ascending order.
-static bool isSortedGather(GatherOp gather, const Assumptions &symbols) {
-  Value indices = behindReshapes(gather.getIndices(), symbols);
-  auto order = indices.getDefiningOp<ArgsortOp>();
-  if (!order || order.getDescending() || order.getBegin() ||
-      !isa<IntegerType>(getElementTypeOrSelf(order.getOperand())))
-    return false;
-  SmallVector<Expr> extents = hlir::getExtents(order.getOperand());
-  return hlir::getExtents(indices) == extents &&
-         haveSameSize(extents, {extents.back()}, symbols) &&
-         behindReshapes(gather.getData(), symbols) ==
-             behindReshapes(order.getOperand(), symbols);
-}
-
-/// The number that all elements of `v` are, if it is finite.
-static std::optional<double> getNumber(Value v) {
-  Attribute element = getSplat(v);
-  if (auto number = dyn_cast_or_null<FloatAttr>(element))
-    if (number.getValue().isFinite())
-      return number.getValueAsDouble();
-  if (auto number = dyn_cast_or_null<IntegerAttr>(element))
-    return double(number.getInt());
-  return std::nullopt;
-}
-
-/// Whether the elements of `v`, of one dim, are proved to rise or stay: a
-/// function that does, of integers in ascending order. Sums and products of
-/// integers might wrap around.
-static bool isAscending(Value v, const Assumptions &symbols) {
-  constexpr unsigned kMost = 32;
-  for (unsigned seen = 0; seen < kMost; ++seen) {
-    if (auto gather = v.getDefiningOp<GatherOp>())
-      return isSortedGather(gather, symbols);
-    auto op = v.getDefiningOp<ElementwiseOp>();
-    if (!op)
-      return false;
-    auto inputs = op.getInputs();
-    Type type = getElementTypeOrSelf(v);
-    const bool isFloat = isa<FloatType>(type);
-    auto rest = [&](unsigned i) { return getNumber(inputs[1 - i]); };
-    switch (op.getFn()) {
-    case Fn::Cast: {
-      Type from = getElementTypeOrSelf(inputs[0]);
-      const bool mayWrap = !isFloat && from.getIntOrFloatBitWidth() >
-                                           type.getIntOrFloatBitWidth();
-      if (mayWrap || type.isInteger(1))
-        return false;
-      v = inputs[0];
-      continue;
-    }
-    case Fn::Floor:
-      v = inputs[0];
-      continue;
-    case Fn::Min:
-    case Fn::Max:
-    case Fn::Add:
-    case Fn::Mul: {
-      const bool isChoice = op.getFn() == Fn::Min || op.getFn() == Fn::Max;
-      unsigned i = rest(0) ? 0 : 1;
-      std::optional<double> number = rest(i);
-      if (!number || (!isChoice && !isFloat) ||
-          (op.getFn() == Fn::Mul && !(*number > 0)))
-        return false;
-      v = inputs[i];
-      continue;
-    }
-    case Fn::Sub:
-    case Fn::Div: {
-      std::optional<double> number = rest(0);
-      if (!number || !isFloat || (op.getFn() == Fn::Div && !(*number > 0)))
-        return false;
-      v = inputs[0];
-      continue;
-    }
-    default:
-      return false;
-    }
-  }
-  return false;
 }
 
 /// Whether a type has each integer up to `most`.

@@ -150,6 +150,43 @@ def FindSegmentsPass : Pass<"llir-find-segments", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
+def SortRowsPass : Pass<"llir-sort-rows", "::mlir::func::FuncOp"> {
+  let summary = "Put rows in the order of the matrices that they look up";
+  let description = [{
+    Rows of a product that look up their matrices, as tokens do that are sent to experts, are sorted by the index of the
+    matrix, so that a matrix is read once for all of its rows. Products by the same indices have one order, and what is
+    between them element by element is computed in it; results are gathered back. Nothing is done where the indices are
+    proved to be sorted, or where the matrices that are read less often take less time than sorting.
+
+    Before:
+    ```mlir
+    %m = llir.gather %w, %i : tensor<8x96x64xf32>, tensor<80xi64> -> tensor<80x96x64xf32>
+    %y = llir.gemm %x, %m k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)>
+        : tensor<80x64xf32>, tensor<80x96x64xf32> -> tensor<80x96xf32>
+    ```
+    After:
+    ```mlir
+    %p = llir.argsort %i : tensor<80xi64> -> tensor<80xi64>
+    %q = llir.scatter set %zero, %p, %place : tensor<80xi64>, tensor<80xi64>, tensor<80xi64>
+    %a = llir.gather %x, %p : tensor<80x64xf32>, tensor<80xi64> -> tensor<80x64xf32>
+    %j = llir.gather %i, %p : tensor<80xi64>, tensor<80xi64> -> tensor<80xi64>
+    %m = llir.gather %w, %j : tensor<8x96x64xf32>, tensor<80xi64> -> tensor<80x96x64xf32>
+    %s = llir.gemm %a, %m k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)>
+        : tensor<80x64xf32>, tensor<80x96x64xf32> -> tensor<80x96xf32>
+    %y = llir.gather %s, %q : tensor<80x96xf32>, tensor<80xi64> -> tensor<80x96xf32>
+    ```
+  }];
+  let options = [
+    Option<"readRate", "read-rate", "double", "::luminal::MachineModel().getCacheRate()",
+           "Bytes that are read in a nanosecond from where matrices are at best">,
+    Option<"operationRate", "operation-rate", "double", "::luminal::MachineModel().operationRate",
+           "Simple operations in a nanosecond">,
+    Option<"kernelTime", "kernel-time", "double", "::luminal::MachineModel().getKernelTime()",
+           "Nanoseconds that a kernel more takes">
+  ];
+  let dependentDialects = ["::luminal::llir::LLIRDialect"];
+}
+
 def FuseKernelsPass : Pass<"llir-fuse-kernels", "::mlir::func::FuncOp"> {
   let summary = "Group flat ops into kernels";
   let description = [{
