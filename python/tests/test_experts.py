@@ -1,6 +1,9 @@
 # ===- test_experts.py - Products of rows by groups ------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Mixtures of experts: each row is multiplied with the matrix that it is sent to."""
+import copy
+import os
+
 import helpers
 import luminal
 import pytest
@@ -74,6 +77,109 @@ def test_experts_of_models(name, implementation):
     x = torch.randn(1, 10, 32)
     with torch.no_grad():
         helpers.same(luminal.compile(block, (x,))(x), block(x))
+
+
+SMALL = {"vocab_size": 96, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 1, "num_attention_heads": 4,
+         "num_key_value_heads": 2, "max_position_embeddings": 64, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+MODELS = {
+    "mixtral": {"num_local_experts": 6, "num_experts_per_tok": 2},
+    "qwen3_moe": {"num_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 24, "head_dim": 8},
+    "deepseek_v3": {"first_k_dense_replace": 0, "n_routed_experts": 8, "num_experts_per_tok": 2, "n_group": 4, "topk_group": 2,
+                    "moe_intermediate_size": 24, "n_shared_experts": 1, "q_lora_rank": 16, "kv_lora_rank": 16,
+                    "qk_nope_head_dim": 8, "qk_rope_head_dim": 8, "v_head_dim": 8, "num_key_value_heads": 4},
+    "gpt_oss": {"num_local_experts": 6, "num_experts_per_tok": 2, "head_dim": 8, "layer_types": ["full_attention"],
+                "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}},
+    "gemma4_text": {"enable_moe_block": True, "num_experts": 6, "top_k_experts": 2, "moe_intermediate_size": 24, "head_dim": 8,
+                    "global_head_dim": 8, "hidden_size_per_layer_input": 0, "layer_types": ["full_attention"],
+                    "num_kv_shared_layers": 0},
+}
+
+
+def send_to_few(model):
+    """Logits of all experts are multiples of one number: tokens go to the first experts or the last, and none to others."""
+    routers = [p for n, p in model.named_parameters() if n.endswith(("mlp.gate.weight", "router.weight", "router.proj.weight"))]
+    assert routers
+    for weight in routers:
+        weight.copy_(torch.outer(torch.linspace(1, -1, len(weight)), 0.2 * torch.randn(weight.shape[1])))
+
+
+# Blocks of the others are tested above; all models with LUMINAL_ALL_ARCHITECTURES=1.
+CHOSEN = list(MODELS) if os.environ.get("LUMINAL_ALL_ARCHITECTURES") else ["deepseek_v3", "gpt_oss", "gemma4_text"]
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_models_with_experts(name, compiles):
+    """Tokens of generate() are eager's, also where most experts get none, which compiles nothing; bf16 is as near as eager's."""
+    transformers = pytest.importorskip("transformers")
+    try:
+        config = transformers.AutoConfig.for_model(name, **SMALL | MODELS[name])
+    except ValueError:
+        pytest.skip(f"transformers {transformers.__version__} has no {name}")
+    model = transformers.AutoModelForCausalLM.from_config(config).eval()
+    arguments = {"max_new_tokens": 6, "do_sample": False, "eos_token_id": None, "pad_token_id": 0}
+    ids = torch.randint(3, 96, (2, 7))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() > 1:
+                parameter.normal_(std=0.2)
+        eager, compiled = model.forward, helpers.compile(model.forward, fullgraph=True)
+        for change in (lambda model: None, send_to_few):
+            change(model)
+            model.forward = eager
+            expected = model.generate(ids, **arguments)
+            model.forward = compiled
+            seen = len(compiles)
+            assert torch.equal(model.generate(ids, **arguments), expected)
+        assert len(compiles) == seen > 0
+        model.forward = eager
+        narrow = copy.deepcopy(model).bfloat16()
+        exact = copy.deepcopy(narrow).float()(ids, use_cache=False).logits
+        got = luminal.compile(narrow, (ids,), {"use_cache": False})(ids, use_cache=False).logits
+        # A token of which two experts are as good may go to another one.
+        error = (got - exact).norm(dim=-1).median()
+        limit = 4 * (narrow(ids, use_cache=False).logits - exact).norm(dim=-1).median()
+        assert error <= limit < exact.norm(dim=-1).median() / 4
+
+
+def test_models_of_complex_numbers_are_refused_by_name():
+    """Llama-4 rotates by them; its experts are compiled (test_experts_of_models)."""
+    transformers = pytest.importorskip("transformers")
+    config = transformers.AutoConfig.for_model("llama4_text", **SMALL | {
+        "num_local_experts": 6, "intermediate_size_mlp": 48, "head_dim": 8})
+    model = transformers.AutoModelForCausalLM.from_config(config).eval()
+    with torch.no_grad(), pytest.raises(torch._dynamo.exc.BackendCompilerFailed, match="has dtype complex64"):
+        helpers.compile(model, fullgraph=True)(torch.randint(3, 96, (2, 7)), use_cache=False)
+
+
+def of_each_token(x, experts, weights, up, down):
+    """A matrix for each expert of a token, all in one product."""
+    rows = torch.einsum("th,tehi->tei", x, up[experts]).relu()
+    return torch.einsum("tei,teih,te->th", rows, down[experts], weights.to(x.dtype))
+
+
+def of_each_row(x, experts, weights, up, down):
+    """The same for a list of rows, as transformers writes it for few."""
+    rows = x.repeat_interleave(experts.shape[1], 0)[:, None]
+    rows = torch.bmm(torch.bmm(rows, up[experts.flatten()]).relu(), down[experts.flatten()])
+    return (rows.view(*experts.shape, -1) * weights.to(x.dtype)[..., None]).sum(1)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("function", [of_each_token, of_each_row])
+def test_gathered_experts_are_grouped(function, dtype, compiles):
+    """One program for any routing, of tokens that all go to one expert too."""
+    compiled = helpers.compile(function, fullgraph=True)
+    up, down = (torch.randint(-1, 2, (5, *shape)).to(dtype) for shape in ((16, 8), (8, 16)))
+    for used in (5, 2, 1, 5):
+        x = torch.randint(-1, 2, (40, 16)).to(dtype)
+        experts = torch.randperm(5)[torch.randint(0, used, (40, 2))]
+        weights = 2.0 ** torch.randint(-2, 2, (40, 2))
+        # Small integers times powers of two: every sum is exact.
+        wide = (t.float() for t in (x, weights, up, down))
+        x32, weights32, up32, down32 = wide
+        expected = function(x32, experts, weights32, up32, down32)
+        torch.testing.assert_close(compiled(x, experts, weights, up, down), expected.to(dtype), rtol=0, atol=0)
+    assert len(compiles) == 1
 
 
 def by_groups(x, experts, weights, up, down):
