@@ -1,5 +1,7 @@
 // Cuts of products: what loads cost beside multiplications, and units that are not full.
 // RUN: luminal-opt %s --llir-schedule-kernels="arch=znver3" | FileCheck %s
+// RUN: luminal-opt %s --llir-schedule-kernels="arch=znver3" --remarks-filter=llir-schedule-kernels -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=PRICE
 
 // Windows of a stem. A vector of places for 13 rows wastes the least of them, but spreads 13 elements for 13
 // multiplications: with vectors of 256 bits, loads take longer than those.
@@ -29,4 +31,17 @@ func.func private @uneven(%a: tensor<256x1024xf32>, %b: tensor<1024x196xf32>) ->
     llir.yield %0 : tensor<256x196xf32>
   }
   return %r : tensor<256x196xf32>
+}
+
+// Rows of a group are few: their matrix is widened once for each group, not once for each two of six rows.
+// PRICE: remark: [Passed] schedule {{.*}}Function=groups | form="dot products {{.*}} predicted ns=1{{[0-9][0-9][0-9][0-9][0-9][0-9]$}}
+func.func private @groups(%x: tensor<64x512xf32>, %w: tensor<32x1536x512xbf16>, %i: tensor<64xi64>) -> tensor<64x1536xf32> {
+  %r = llir.kernel(%x, %w, %i) : (tensor<64x512xf32>, tensor<32x1536x512xbf16>, tensor<64xi64>) -> tensor<64x1536xf32> {
+  ^bb0(%a: tensor<64x512xf32>, %m: tensor<32x1536x512xbf16>, %j: tensor<64xi64>):
+    %0 = llir.gather %m, %j : tensor<32x1536x512xbf16>, tensor<64xi64> -> tensor<64x1536x512xbf16>
+    %1 = llir.elementwise cast(%0) : (tensor<64x1536x512xbf16>) -> tensor<64x1536x512xf32>
+    %2 = llir.gemm %a, %1 k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)> : tensor<64x512xf32>, tensor<64x1536x512xf32> -> tensor<64x1536xf32>
+    llir.yield %2 : tensor<64x1536xf32>
+  }
+  return %r : tensor<64x1536xf32>
 }

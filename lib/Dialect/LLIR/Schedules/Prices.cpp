@@ -384,8 +384,9 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
   else if (tile.rows)
     ofRight += p.runs && !p.hasPairs() ? kRunOperations : kPackOperations;
   else
-    // Computed for each tile of rows.
-    ofRight *= std::max(1.0, std::min(rows, m) / 2);
+    // Computed for each tile of rows; those of a group may be few.
+    ofRight *=
+        std::max(1.0, (p.hasGroups() ? m / rowBlocks : std::min(rows, m)) / 2);
   if (copiesRows)
     ofLeft += kCopyOperations;
   if (tile.sharesColumns) {
