@@ -70,9 +70,9 @@ MODELS = {
                                 intermediate_size=64, num_hidden_layers=2, num_attention_heads=4),
             ["vit.embeddings", "vit.embeddings.patch_embeddings.projection", "vit.layers.[01]", "vit.layers.[01].layernorm_*",
              "vit.layers.[01].attention", "vit.layers.[01].attention.?_proj", "vit.layers.[01].mlp.*", "vit.layernorm", "classifier"]),
+    # An activation is of a step of its own, or of that of its experts.
     "moe": (lambda: transformer("MixtralForCausalLM", **TEXT, num_local_experts=4, experts_implementation="batched_mm"),
-            [*DECODER, "model.layers.[01].mlp.gate", "model.layers.[01].mlp.experts", "model.layers.[01].mlp.experts.act_fn",
-             "model.norm"]),
+            [*DECODER, "model.layers.[01].mlp.gate", "model.layers.[01].mlp.experts*", "model.norm"]),
     "resnet": (lambda: transformer("ResNetForImageClassification", IMAGE, embedding_size=8, hidden_sizes=[8, 16], depths=[1, 1],
                                    layer_type="basic", num_labels=4),
                ["resnet.embedder.embedder.*", "resnet.*pooler", "resnet.encoder.stages.[01].layers.0.layer.[01].*",
