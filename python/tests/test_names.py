@@ -76,7 +76,7 @@ MODELS = {
     "resnet": (lambda: transformer("ResNetForImageClassification", IMAGE, embedding_size=8, hidden_sizes=[8, 16], depths=[1, 1],
                                    layer_type="basic", num_labels=4),
                ["resnet.embedder.embedder.*", "resnet.*pooler", "resnet.encoder.stages.[01].layers.0.layer.[01].*",
-                "resnet.encoder.stages.0.layers.0.activation", "resnet.encoder.stages.1.layers.0.shortcut.*",
+                "resnet.encoder.stages.[01].layers.0.activation", "resnet.encoder.stages.1.layers.0.shortcut.*",
                 "classifier.[01]"]),
     "lstm": (lambda: (LSTM(), (torch.randint(0, 20, (2, 3)),), {}), ["cells.0", "cells.1", "embed", "head"]),
     "gnn": (lambda: (GNN(), (torch.randn(6, 8), torch.randint(0, 6, (2, 12))), {}),
