@@ -70,18 +70,19 @@ MODELS = {
                                 intermediate_size=64, num_hidden_layers=2, num_attention_heads=4),
             ["vit.embeddings", "vit.embeddings.patch_embeddings.projection", "vit.layers.[01]", "vit.layers.[01].layernorm_*",
              "vit.layers.[01].attention", "vit.layers.[01].attention.?_proj", "vit.layers.[01].mlp.*", "vit.layernorm", "classifier"]),
-    # An activation is of a step of its own, or of that of its experts.
     "moe": (lambda: transformer("MixtralForCausalLM", **TEXT, num_local_experts=4, experts_implementation="batched_mm"),
-            [*DECODER, "model.layers.[01].mlp.gate", "model.layers.[01].mlp.experts*", "model.norm"]),
+            [*DECODER, "model.layers.[01].mlp.gate", "model.layers.[01].mlp.experts", "model.norm"]),
     "resnet": (lambda: transformer("ResNetForImageClassification", IMAGE, embedding_size=8, hidden_sizes=[8, 16], depths=[1, 1],
                                    layer_type="basic", num_labels=4),
                ["resnet.embedder.embedder.*", "resnet.*pooler", "resnet.encoder.stages.[01].layers.0.layer.[01].*",
-                "resnet.encoder.stages.[01].layers.0.activation", "resnet.encoder.stages.1.layers.0.shortcut.*",
+                "resnet.encoder.stages.0.layers.0.activation", "resnet.encoder.stages.1.layers.0.shortcut.*",
                 "classifier.[01]"]),
     "lstm": (lambda: (LSTM(), (torch.randint(0, 20, (2, 3)),), {}), ["cells.0", "cells.1", "embed", "head"]),
     "gnn": (lambda: (GNN(), (torch.randn(6, 8), torch.randint(0, 6, (2, 12))), {}),
             ["first", "first.own", "first.near", "second", "second.own", "second.near", "GNN"]),
 }
+# Modules that have steps of their own on some machines, and are part of others' on the rest, by its caches.
+MAY = ["model.layers.[01].mlp.experts.act_fn", "resnet.encoder.stages.1.layers.0.activation"]
 
 
 def paths_of(name):
@@ -103,7 +104,7 @@ def check(names, model, expected):
         assert paths, name
         for path in paths:
             assert fnmatch.filter(modules, path), f"'{name}' names no module '{path}'"
-            assert any(fnmatch.fnmatchcase(path, pattern) for pattern in expected), f"'{name}' is of '{path}'"
+            assert any(fnmatch.fnmatchcase(path, pattern) for pattern in [*expected, *MAY]), f"'{name}' is of '{path}'"
         told += paths
     for path in expected:
         assert fnmatch.filter(told, path), f"no step is of '{path}': {told}"
