@@ -72,10 +72,13 @@ Value Emitter::emitChosen(Value v, const Index &index) {
   Type element = getElementType(v), storage = getStorageType(element);
   unsigned alignment = bufferAlignment;
   Value at = chooseAddress(v, index, alignment);
+  // It may be in any of the operands, of which the kernel writes some.
+  const bool areInvariant = haveConstantOperands && !kernel.getInPlace() &&
+                            !kernel.getOverwrites();
   if (!*isVector) {
     auto load = LLVM::LoadOp::create(
         b, storage, at, std::max(1u, storage.getIntOrFloatBitWidth() / 8));
-    load.setInvariant(haveConstantOperands);
+    load.setInvariant(areInvariant);
     return fromStorage(load, element);
   }
   auto type = VectorType::get({lane.width}, storage);
@@ -87,7 +90,7 @@ Value Emitter::emitChosen(Value v, const Index &index) {
                        element);
   }
   auto load = LLVM::LoadOp::create(b, type, at, alignment);
-  load.setInvariant(haveConstantOperands);
+  load.setInvariant(areInvariant);
   return fromStorage(load, element);
 }
 

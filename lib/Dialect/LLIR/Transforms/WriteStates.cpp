@@ -49,7 +49,10 @@ public:
 
 private:
   Decision decide(Value value, BlockArgument state);
+  Decision mayWrite(OpResult result, BlockArgument state);
   Decision mayOverwrite(KernelOp kernel, OpResult result, BlockArgument state);
+  Decision mayOverwrite(SequenceOp sequence, OpResult result,
+                        BlockArgument state);
   void tell(Value value, BlockArgument state, const Decision &decision);
 
   OverwriteOrder order;
@@ -123,6 +126,36 @@ Decision WriteStates::mayOverwrite(KernelOp kernel, OpResult result,
   return Decision::accept();
 }
 
+/// The kernels of a launch that holds a sequence of them.
+static SequenceOp getSequence(KernelOp kernel) {
+  return dyn_cast<SequenceOp>(kernel.getBody().front().front());
+}
+
+/// The same of one of its kernels: the block meets after each.
+Decision WriteStates::mayOverwrite(SequenceOp sequence, OpResult result,
+                                   BlockArgument state) {
+  auto launch = cast<KernelOp>(result.getOwner());
+  Block &body = launch.getBody().front(), &steps = sequence.getBody().front();
+  BlockArgument inner;
+  for (auto [number, operand] : llvm::enumerate(launch.getInputs())) {
+    if (getStorage(operand) != state)
+      continue;
+    if (operand != state || inner)
+      return Decision::refuse("its launch reads a part of the old value",
+                              launch);
+    for (auto [given, argument] :
+         llvm::zip(sequence.getInputs(), steps.getArguments()))
+      if (given == body.getArgument(number))
+        inner = argument;
+  }
+  auto yielded = cast<OpResult>(
+      body.getTerminator()->getOperand(result.getResultNumber()));
+  return mayWrite(
+      cast<OpResult>(getFirstMemory(
+          steps.getTerminator()->getOperand(yielded.getResultNumber()))),
+      inner);
+}
+
 /// Notes that a kernel overwrites its operands that are `state`.
 static void setOverwrites(KernelOp kernel, BlockArgument state) {
   SmallVector<int64_t> numbers(
@@ -142,17 +175,28 @@ Decision WriteStates::decide(Value value, BlockArgument state) {
     return Decision::refuse("it is written where it is joined to others");
   if (result.getType() != state.getType())
     return Decision::refuse("the state has another layout");
+  return mayWrite(result, state);
+}
+
+/// Whether a kernel or a library may write `result` to the memory of a value
+/// of its block; it does then.
+Decision WriteStates::mayWrite(OpResult result, BlockArgument state) {
   Operation *writer = result.getOwner();
   const bool readsState = llvm::any_of(
       writer->getOperands(), [&](Value v) { return getStorage(v) == state; });
   auto kernel = dyn_cast<KernelOp>(writer);
   if (readsState && !kernel)
     return Decision::refuse("a library reads the old value", writer);
-  if (readsState)
+  SequenceOp sequence = kernel ? getSequence(kernel) : nullptr;
+  if (readsState && !sequence)
     if (Decision found = mayOverwrite(kernel, result, state); !found)
       return found;
   if (Decision moved = order.moveReadersBefore(writer, state); !moved)
     return moved;
+  // Last, since it notes what is overwritten.
+  if (readsState && sequence)
+    if (Decision found = mayOverwrite(sequence, result, state); !found)
+      return found;
   order.add(writer, state);
   if (readsState)
     setOverwrites(kernel, state);
