@@ -40,7 +40,7 @@ SUITES = {
                 prompt=[128], tokens=32, cache=512, dtype="float32", device="cpu"),
     "gpu": dict(model=["llama-3-8b", "qwen3-4b"], backend=["luminal", "reduce-overhead", "eager", "engine", "luminal:30", "max-autotune"],
                 prompt=[256], tokens=128, cache=512, dtype="bfloat16", device="cuda"),
-    "gpu-all": dict(model=["llama-3-8b", "qwen3-4b", "gemma-3-4b", "qwen3-30b-a3b", "deepseek-v3-cut"],
+    "gpu-all": dict(model=["llama-3-8b", "qwen3-4b", "gemma-3-4b", "qwen3-30b-a3b", "gemma-4-26b", "deepseek-v3-cut"],
                     backend=["luminal", "reduce-overhead", "eager", "engine", "luminal:30", "max-autotune"],
                     prompt=[256, 2048], tokens=128, cache=2304, batch=[1, 16, 64], dtype="bfloat16", device="cuda"),
     "dlrm": dict(model=names.DLRM, backend=["luminal", "max-autotune", "default", "eager"]),
@@ -80,7 +80,8 @@ def measure(rows, args, seconds):
     with tempfile.TemporaryDirectory() as folder:
         out, log = pathlib.Path(folder) / "figures", pathlib.Path(folder) / "log"
         out.touch()
-        job = {"rows": rows, "rounds": args.rounds, "out": str(out), "references": str(args.references) if args.references else ""}
+        job = {"rows": rows, "rounds": args.rounds, "out": str(out), "references": str(args.references) if args.references else "",
+               "profile": args.profile}
         # Temporary files of compilers go with the folder. Beside the library may lie those that it needs.
         environment = os.environ | {"HF_HUB_OFFLINE": "1", "TMPDIR": folder}
         if found := library():
@@ -215,6 +216,7 @@ def main():
     runs.add_argument("--references", type=pathlib.Path, default=None, help="folder for logits in float64 (default: beside the history)")
     runs.add_argument("--no-errors", action="store_true", help="compare no logits")
     runs.add_argument("--logs", type=pathlib.Path, help="folder for what processes print")
+    runs.add_argument("--profile", action="store_true", help="with --logs: also the steps of a token of ours, and what each takes")
     runs.add_argument("--report", type=pathlib.Path, help="also write the page of this run")
     for name, meaning in (("report", "the page of one run"), ("dashboard", "the page of all runs")):
         made = commands.add_parser(name, parents=[place], help=meaning)
@@ -245,6 +247,8 @@ def main():
     for prompt in args.prompt:
         if any(model not in names.DLRM for model in args.model) and not 0 < prompt + args.tokens <= args.cache:
             runs.error(f"{prompt} + {args.tokens} tokens do not fit into a cache of {args.cache}")
+    if args.profile and not args.logs:
+        runs.error("--profile needs --logs, where it is written")
     if library() is None and any(backend.partition(":")[0] in names.OURS for backend in args.backend):
         runs.error("there is no libluminal.so: build it, or set LUMINAL_LIBRARY")
     args.references = None if args.no_errors else args.references or args.history.parent / "references"

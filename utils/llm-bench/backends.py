@@ -13,6 +13,7 @@ import static_step
 
 WARM_ROUNDS, WARM_STEPS = 2, 3
 PAGE = 16  # tokens
+PROFILED = 20  # calls
 
 
 def make(row, model, step, work):
@@ -102,7 +103,11 @@ class Static:
         later = self.work.later[0]
         if self.row["device"] != "cpu":
             return count_launches(lambda: self._next(later))
-        return len(self.decode.profile(args=later).steps) if self.row["backend"] == "luminal" else None
+        return len(self.profile().steps) if self.row["backend"] == "luminal" else None
+
+    def profile(self):
+        """Of our steps of a token; None for other backends."""
+        return self.decode.profile(args=self.work.later[0], calls=PROFILED) if self.row["backend"] == "luminal" else None
 
 
 class Engine:
@@ -157,14 +162,28 @@ class Engine:
         return [torch.cat(firsts)] + [self._run([row[i:i + 1] for row in self.work.rows], [i] * self.batch, pages)
                                       for i in range(prompt, prompt + count)]
 
-    def _run(self, ids, begins, pages):
+    def _inputs(self, ids, begins, pages):
         from luminal.llm import _transfers
         steps = self.engine.steps
-        inputs = _transfers.upload([ids, *steps.rows(begins, len(ids[0]), pages)], steps.device)
-        return steps.run(*inputs)[0].clone()
+        return tuple(_transfers.upload([ids, *steps.rows(begins, len(ids[0]), pages)], steps.device))
+
+    def _run(self, ids, begins, pages):
+        return self.engine.steps.run(*self._inputs(ids, begins, pages))[0].clone()
+
+    def _token(self):
+        """What a step of the token after the prompt is given, of each text."""
+        own, at = self.row["cache"] // PAGE, self.work.prompt
+        return self._inputs([row[at:at + 1] for row in self.work.rows], [at] * self.batch,
+                            [list(range(i * own, i * own + at // PAGE + 1)) for i in range(self.batch)])
 
     def launches(self):
-        return None
+        inputs = self._token()
+        if self.row["device"] != "cpu":
+            return count_launches(lambda: self.engine.steps.run(*inputs))
+        return len(self.profile().steps)
+
+    def profile(self):
+        return self.engine.steps.compiled.profile(args=self._token(), calls=PROFILED)
 
 
 class Call:
@@ -196,4 +215,7 @@ class Call:
     def launches(self):
         if self.row["device"] != "cpu":
             return count_launches(self.call)
-        return len(self.function.profile(args=self.args).steps) if self.row["backend"] == "luminal" else None
+        return len(self.profile().steps) if self.row["backend"] == "luminal" else None
+
+    def profile(self):
+        return self.function.profile(args=self.args, calls=PROFILED) if self.row["backend"] == "luminal" else None

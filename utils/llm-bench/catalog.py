@@ -31,16 +31,21 @@ MODELS = {
                                        num_attention_heads=32, num_key_value_heads=4, head_dim=128, num_experts=128,
                                        num_experts_per_tok=8, norm_topk_prob=True, vocab_size=151936, max_position_embeddings=40960,
                                        rope_theta=1e6)),
+    "gemma-4-26b": ("Gemma4", dict(hidden_size=2816, intermediate_size=2112, moe_intermediate_size=704, num_hidden_layers=30,
+                                   num_attention_heads=16, num_key_value_heads=8, num_global_key_value_heads=2, head_dim=256,
+                                   global_head_dim=512, attention_k_eq_v=True, enable_moe_block=True, num_experts=128, top_k_experts=8,
+                                   hidden_size_per_layer_input=0, vocab_size=262144, max_position_embeddings=262144,
+                                   sliding_window=1024, final_logit_softcapping=30.0)),
     # Cut to size: 4 of 61 layers, 64 of 256 experts.
     "deepseek-v3-cut": ("DeepseekV3", dict(num_hidden_layers=4, first_k_dense_replace=3, n_routed_experts=64, n_group=8, topk_group=4)),
 }
-_TEXT_CONFIGS = {"Gemma3"}  # whose plain name is that of a model with images
+_TEXT_CONFIGS = {"Gemma3", "Gemma4"}  # whose plain name is that of a model with images
 
 
-def make_config(name, layers=0):
-    """``layers``: so many are left; 0: all."""
+def make_config(name, layers=0, **other):
+    """``layers``: so many are left; 0: all. ``other``: sizes in place of those that were published."""
     prefix, sizes = MODELS[name]
-    sizes = dict(sizes, bos_token_id=None, eos_token_id=None, pad_token_id=None)
+    sizes = dict(sizes, bos_token_id=None, eos_token_id=None, pad_token_id=None, **other)
     if layers:
         sizes["num_hidden_layers"] = layers
     kind = "TextConfig" if prefix in _TEXT_CONFIGS else "Config"
@@ -77,10 +82,11 @@ def step_bytes(model):
     """Of weights that a step of one token reads: not the table of embeddings, unless it is the head too, and of experts those that
     are chosen."""
     config, table, head = model.config.get_text_config(), model.get_input_embeddings().weight, model.get_output_embeddings().weight
-    experts = next((getattr(config, name) for name in ("num_experts", "num_local_experts", "n_routed_experts") if getattr(config, name, None)), 0)
+    experts, chosen = (next((getattr(config, name) for name in names if getattr(config, name, None)), 0) for names in (
+        ("num_experts", "num_local_experts", "n_routed_experts"), ("num_experts_per_tok", "top_k_experts")))
     found = 0
     for name, parameter in model.named_parameters():
         if parameter is not table or table is head:
             of_experts = experts and ".experts." in name and parameter.shape[0] == experts
-            found += parameter.nbytes * (config.num_experts_per_tok / experts if of_experts else 1)
+            found += parameter.nbytes * (chosen / experts if of_experts else 1)
     return int(found)

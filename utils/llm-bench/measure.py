@@ -173,10 +173,16 @@ def language(job, sink):
     for index, backend in prepared.items():
         # Memory of backends in turns is that of all.
         sink.put(index, **(meter.memory() if len(rows) == 1 else {}))
-        try:
-            sink.put(index, launches=backend.launches())
-        except Exception as error:  # the figures are there without it
-            sink.put(index, note=f"launches were not counted: {type(error).__name__}: {error}"[:200])
+        look_inside(job, sink, index, backend)
+
+
+def look_inside(job, sink, index, backend):
+    try:
+        sink.put(index, launches=backend.launches())
+        if job["profile"] and (found := backend.profile()) is not None:
+            print(f"{job['rows'][index]['backend']}, a token: {found}", flush=True)
+    except Exception as error:  # the figures are there without it
+        sink.put(index, note=f"launches were not counted: {type(error).__name__}: {error}"[:200])
 
 
 def find_reference(job, row, step, work):
@@ -227,7 +233,8 @@ def recommendation(job, sink):
         gc.disable()
         time_rounds(prepared, sink, meter, job["rounds"])
         for index, backend in prepared.items():
-            sink.put(index, **(meter.memory() if len(rows) == 1 else {}), launches=backend.launches())
+            sink.put(index, **(meter.memory() if len(rows) == 1 else {}))
+            look_inside(job, sink, index, backend)
 
 
 def main():

@@ -4,7 +4,7 @@
 import history
 
 MODELS = ("tiny", "tiny-moe", "llama-160m", "qwen2.5-0.5b", "llama-3.2-1b", "llama-3-8b", "qwen3-4b", "gemma-3-4b", "qwen3-30b-a3b",
-          "deepseek-v3-cut")
+          "gemma-4-26b", "deepseek-v3-cut")
 # Batches by tables.
 DLRM = [f"dlrm-{batch}x{tables}" for batch in (256, 1024, 2048, 4096) for tables in (3, 8, 16)]
 MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
