@@ -73,8 +73,8 @@ Value Emitter::emitChosen(Value v, const Index &index) {
   unsigned alignment = bufferAlignment;
   Value at = chooseAddress(v, index, alignment);
   // It may be in any of the operands, of which the kernel writes some.
-  const bool areInvariant = haveConstantOperands && !kernel.getInPlace() &&
-                            !kernel.getOverwrites();
+  const bool areInvariant =
+      haveConstantOperands && !kernel.getInPlace() && !kernel.getOverwrites();
   if (!*isVector) {
     auto load = LLVM::LoadOp::create(
         b, storage, at, std::max(1u, storage.getIntOrFloatBitWidth() / 8));
