@@ -5,6 +5,7 @@ that all sequences share; a table says which pages a sequence has, in order. Att
 compiler makes of the gather by page is its affair."""
 from __future__ import annotations
 
+import contextvars
 from typing import Any
 
 import torch
@@ -24,43 +25,83 @@ class _Pool:
     def __init__(self) -> None:
         self.keys: dict[int, Any] = {}
         self.values: dict[int, Any] = {}
+        self.owners: dict[int, int] = {}
+        """Of layers: whose keys and values a layer has."""
         self.slots: Any = None  # [batch * tokens]: of the pool
         self.reads: Any = None  # [batch, length]: slots of each sequence, in order
         self.positions: Any = None  # [batch, tokens]
 
 
+_pool: contextvars.ContextVar[_Pool] = contextvars.ContextVar("pool")
+"""Of the step that is under way."""
+
+
+def _make_mask(mask_function: Any, use_vmap: bool = False, **others: Any) -> Any:
+    """[batch, 1, tokens, length]: what each token may look at. ``mask_function`` says it of two positions, whatever windows or
+    chunks a model has."""
+    if use_vmap or "allow_is_bidirectional_skip" in others:  # functions of the step's own tokens; tokens that are not there yet
+        raise _errors.ArgumentError("its attention has a mask of its own")
+    pool = _pool.get()
+    batch, length = pool.reads.shape
+    rows, at = torch.arange(batch, device=pool.reads.device)[:, None, None, None], torch.arange(length, device=pool.reads.device)
+    return mask_function(rows, torch.zeros_like(rows), pool.positions[:, None, :, None], at)
+
+
 def _attend(module: nn.Module, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attention_mask: Any, *,
-            scaling: float | None = None, sliding_window: int | None = None, softcap: float | None = None,
-            s_aux: Any = None, pool: _Pool | None = None, **_: Any) -> tuple[torch.Tensor, None]:
-    """What transformers calls in each layer: query [batch, heads, tokens, width], key and value with heads of their own."""
-    if pool is None or s_aux is not None:
-        raise _errors.ArgumentError(f"{type(module).__name__}: " + ("sinks of attention are not supported" if pool else
-                                                                    "its model does not hand on what attention is given"))
+            scaling: float | None = None, softcap: float | None = None, s_aux: torch.Tensor | None = None,
+            **_: Any) -> tuple[torch.Tensor, None]:
+    """What transformers calls in each layer: query [batch, heads, tokens, width], key and value with heads of their own.
+    ``s_aux`` [heads]: sinks, scores of what has no value."""
+    pool = _pool.get()
+    if attention_mask is None or attention_mask.dtype != torch.bool:
+        raise _errors.ArgumentError("its attention has a mask of its own")
     layer: int = module.layer_idx  # type: ignore[assignment]
     batch, heads, count, _width = query.shape
-    if layer not in pool.keys:  # the first step, which shows the shapes
-        pool.keys[layer], pool.values[layer] = key[0, :, 0], value[0, :, 0]
+    if pool.slots is None:  # the first step, which shows the shapes
+        if layer in pool.keys:
+            raise _errors.ArgumentError("a layer has attention more than once")
+        # Layers that share keys and values are given the same tensors.
+        pool.owners[layer] = next((i for i in pool.keys if pool.keys[i] is key and pool.values[i] is value), layer)
+        pool.keys[layer], pool.values[layer] = key, value
         return value.repeat_interleave(heads // value.shape[1], 1).transpose(1, 2), None
-    for stored, new in ((pool.keys[layer], key), (pool.values[layer], value)):
-        stored.index_copy_(0, pool.slots, new.transpose(1, 2).reshape(batch * count, *stored.shape[1:]))
+    owner = pool.owners[layer]
+    if owner == layer:
+        for stored, new in ((pool.keys[layer], key), (pool.values[layer], value)):
+            stored.index_copy_(0, pool.slots, new.transpose(1, 2).reshape(batch * count, *stored.shape[1:]))
     # Each head has keys and values of its own before they are transposed: of the strides of its own expansion PyTorch 2.11 makes
     # guards on a GPU.
-    keys, values = (stored[pool.reads].repeat_interleave(heads // key.shape[1], 2).transpose(1, 2)
-                    for stored in (pool.keys[layer], pool.values[layer]))
-    at = torch.arange(pool.reads.shape[1], device=query.device)
-    allowed = at <= pool.positions[:, None, :, None]
-    if sliding_window is not None:
-        allowed = allowed & (at > pool.positions[:, None, :, None] - sliding_window)
-    if softcap is None:
-        out = F.scaled_dot_product_attention(query, keys, values, allowed, scale=scaling)
+    keys, values = (stored[pool.reads].repeat_interleave(heads // stored.shape[1], 2).transpose(1, 2)
+                    for stored in (pool.keys[owner], pool.values[owner]))
+    if softcap is None and s_aux is None:
+        return F.scaled_dot_product_attention(query, keys, values, attention_mask, scale=scaling).transpose(1, 2), None
+    scores = query @ keys.mT * (scaling or query.shape[-1] ** -0.5)
+    if softcap is not None:
+        scores = torch.tanh(scores / softcap) * softcap
+    scores = scores.float().masked_fill(~attention_mask, float("-inf"))
+    if s_aux is None:
+        weights = scores.softmax(-1)
     else:
-        scores = torch.tanh(query @ keys.mT * (scaling or query.shape[-1] ** -0.5) / softcap) * softcap
-        out = scores.float().masked_fill(~allowed, float("-inf")).softmax(-1).to(query.dtype) @ values
-    return out.transpose(1, 2), None
+        sinks = s_aux.float()[:, None, None]
+        most = torch.maximum(scores.amax(-1, keepdim=True), sinks)
+        weights = torch.exp(scores - most)
+        weights = weights / (weights.sum(-1, keepdim=True) + torch.exp(sinks - most))
+    return (weights.to(query.dtype) @ values).transpose(1, 2), None
 
 
 transformers.AttentionInterface.register(_NAME, _attend)
-AttentionMaskInterface.register(_NAME, lambda *args, **kwargs: None)
+AttentionMaskInterface.register(_NAME, _make_mask)  # type: ignore[arg-type]
+
+
+def _find_layers(model: transformers.PreTrainedModel) -> list[int]:
+    """The layers whose keys and values have to be kept. Raises ArgumentError where something else has to be."""
+    try:
+        layers = transformers.DynamicCache(config=model.config).layers
+    except (KeyError, TypeError, ValueError) as error:
+        raise _errors.ArgumentError(f"transformers has no cache for it: {_errors.sentence(error)}") from None
+    kinds = {type(layer).__name__ for layer in layers} - {"DynamicLayer", "DynamicSlidingWindowLayer", "DummyLayer"}
+    if kinds:
+        raise _errors.ArgumentError(f"its layers keep more than keys and values ({', '.join(sorted(kinds))})")
+    return [i for i, layer in enumerate(layers) if type(layer).__name__ != "DummyLayer"]
 
 
 class Step(nn.Module):
@@ -68,17 +109,26 @@ class Step(nn.Module):
     after the last token of each sequence, and the likeliest tokens [batch]."""
 
     def __init__(self, model: transformers.PreTrainedModel, pages: int, page: int) -> None:
+        """Raises ArgumentError for a model whose attention cannot be over pages."""
         super().__init__()
-        self.model, self.page, self.pool = model, page, _Pool()
-        self.layers: list[int] = []
-        model.set_attn_implementation(_NAME)
-        first = torch.zeros((1, 1), dtype=torch.int64, device=model.device)
-        with torch.no_grad():
-            self(first, first, first)
-        self.layers = sorted(self.pool.keys)
+        self.model, self.page = model, page
+        self.pool = shown = _Pool()
+        shown.reads = shown.positions = torch.zeros((1, 1), dtype=torch.int64, device=model.device)
+        try:
+            needed = _find_layers(model)
+            model.set_attn_implementation(_NAME)
+            with torch.no_grad():
+                self._call(shown.positions, shown.positions)
+            absent = [i for i in needed if i not in shown.keys]
+            if absent:
+                raise _errors.ArgumentError(f"{len(absent)} of its {len(needed)} layers do not use transformers' AttentionInterface")
+        except Exception as error:  # whatever its code makes of attention that it does not know
+            raise _errors.ArgumentError(f"{type(model).__name__} cannot be run over pages: {_errors.sentence(error)}") from error
+        self.layers = sorted(i for i, owner in shown.owners.items() if owner == i)
         for i in self.layers:
-            for name, shown in (("keys", self.pool.keys[i]), ("values", self.pool.values[i])):
-                self.register_buffer(f"{name}_{i}", shown.new_zeros((pages * page, *shown.shape)), persistent=False)
+            for name, tensor in (("keys", shown.keys[i]), ("values", shown.values[i])):
+                _, heads, _, width = tensor.shape
+                self.register_buffer(f"{name}_{i}", tensor.new_zeros((pages * page, heads, width)), persistent=False)
 
     def forward(self, ids: torch.Tensor, positions: torch.Tensor, table: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         pool = self.pool
@@ -88,7 +138,15 @@ class Step(nn.Module):
         pool.reads = (table[:, :, None] * self.page + of_page).flatten(1)
         pool.slots = pool.reads.gather(1, positions).flatten()
         pool.positions = positions
-        out = self.model(input_ids=ids, position_ids=positions, use_cache=False, logits_to_keep=1, pool=pool)
+        return self._call(ids, positions)
+
+    def _call(self, ids: torch.Tensor, positions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        # No token is hidden. Where nothing is said of that, transformers looks for several texts in one by their positions.
+        mask, token = torch.ones_like(ids, dtype=torch.bool), _pool.set(self.pool)
+        try:
+            out = self.model(input_ids=ids, position_ids=positions, attention_mask=mask, use_cache=False, logits_to_keep=1)
+        finally:
+            _pool.reset(token)
         logits = out.logits[:, -1].float()
         return logits, logits.argmax(-1)
 
