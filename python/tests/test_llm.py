@@ -1,6 +1,8 @@
 # ===- test_llm.py - Checkpoints that write text --------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import concurrent.futures
+import ctypes
+import json
 import os
 import pathlib
 import re
@@ -11,10 +13,12 @@ import sys
 import conftest
 import luminal
 import pytest
+import safetensors.torch
 import tiny_checkpoint
 import torch
+import transformers
 from luminal import _cache, _capi, llm
-from luminal.llm import _sampling, _transfers
+from luminal.llm import _checkpoint, _sampling, _transfers
 
 PROMPT = "The river turns the wheel, and the rain"
 
@@ -32,6 +36,13 @@ def model(folder):
 @pytest.fixture(scope="module")
 def llama(folder, model):
     return llm.LLM(folder, chunk=8)
+
+
+def resident():
+    """Bytes of memory that the process has, without what malloc keeps."""
+    ctypes.CDLL(None).malloc_trim(0)
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def expected(model, ids, count):
@@ -84,8 +95,7 @@ def test_ten_thousand_tokens(llama, monkeypatch):
             written = 0
             while written < count:
                 written += llama.generate([4 + written % 300] * (1 + written % 50), max_tokens=200).stats.tokens
-            with open("/proc/self/statm") as file:
-                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+            return resident()
 
         before = write(2000)
         assert write(8000) - before < 4 << 20
@@ -112,7 +122,6 @@ def test_draws(llama):
 
 def test_what_is_left_is_what_transformers_leaves():
     """By the rows of transformers' own processors: no token is drawn that they rule out, and each other one is."""
-    import transformers
     torch.manual_seed(0)
     logits, seen = torch.randn(50), [3, 4, 4, 9]
     given = {"temperature": 1.5, "top_k": 12, "top_p": 0.8, "repetition_penalty": 1.7}
@@ -221,24 +230,54 @@ def test_the_page_s_programs_write_the_same_text(folder, model, tmp_path, monkey
 
 def test_weights_are_moved_by_chunks(tmp_path):
     """The host has no more of them at a time than two chunks: pages of the file are given back."""
-    import safetensors.torch
     made = {"large": torch.randn(24 << 20), "odd": torch.randn(7, 1234567)[:, :1000003].contiguous(), "none": torch.empty(0)}
     safetensors.torch.save_file(made, tmp_path / "weights.safetensors")
     model = Mapped(safetensors.torch.load_file(tmp_path / "weights.safetensors"))
     kept, size = model.large, sum(t.nbytes for t in made.values())
     model.columns = torch.nn.ParameterList([torch.nn.Parameter(torch.full((300, 500), float(i)).t(), False) for i in range(8)])
 
-    def resident():
-        with open("/proc/self/statm") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
     before = resident()
-    _transfers.move(model, torch.device("cpu"), chunk=1 << 20)
+    _transfers.move(model, _transfers.Uploader(torch.device("cpu"), chunk=1 << 20))
     assert resident() - before < 1.25 * size
     assert model.large is kept is model.tied
     for name, tensor in made.items():
         assert torch.equal(getattr(model, name), tensor)
     assert model.also.tolist() == [0, 1, 2] and [column.unique().tolist() for column in model.columns] == [[i] for i in range(8)]
+
+
+@pytest.mark.parametrize("name, dtype", [("llama", "auto"), ("llama", "bfloat16"), ("mixtral", "auto"), ("gemma3_images", "auto")])
+def test_a_device_is_given_what_the_host_would_have(name, dtype, tmp_path):
+    """Also where weights are converted, or the experts of a layer joined."""
+    tiny_checkpoint.write(tmp_path, name)
+    kind = dtype if dtype == "auto" else getattr(torch, dtype)
+    files = _checkpoint._check_weights(tmp_path)
+    want = _checkpoint._load(tmp_path, files, kind, torch.device("cpu"))
+    got = _checkpoint._load_to(tmp_path, files, kind, _transfers.Uploader(torch.device("cpu"), chunk=1000))
+    assert type(got) is type(want) and _checkpoint._ends(got) == _checkpoint._ends(want)
+    left = dict(got.state_dict())
+    for key, tensor in want.state_dict().items():
+        assert torch.equal(left.pop(key), tensor), key
+    assert not left and all(a.dtype == b.dtype and torch.equal(a, b) for a, b in zip(got.buffers(), want.buffers(), strict=True))
+
+
+def test_the_host_does_not_have_what_is_joined_on_a_device(tmp_path):
+    """Where the device is the host, it has the weights once."""
+    config = transformers.MixtralConfig(**tiny_checkpoint._SIZES | {"intermediate_size": 40000}, num_local_experts=4, num_experts_per_tok=2)
+    transformers.MixtralForCausalLM(config).save_pretrained(tmp_path)
+    files = _checkpoint._check_weights(tmp_path)
+    before = resident()
+    model = _checkpoint._load_to(tmp_path, files, "auto", _transfers.Uploader(torch.device("cpu"), chunk=1 << 20))
+    size = sum(p.nbytes for p in model.parameters())
+    assert size > 200 << 20 and resident() - before < 1.25 * size
+
+
+def test_weights_on_the_host_are_mapped(folder, llama):
+    """There is no copy of them, also in the program that has run."""
+    llama.generate([4, 5], max_tokens=3)
+    with open("/proc/self/maps") as file:
+        spans = [tuple(int(at, 16) for at in line.split()[0].split("-")) for line in file if str(folder) in line]
+    for parameter in llama._checkpoint.model.parameters():
+        assert any(begin <= parameter.data_ptr() and parameter.data_ptr() + parameter.nbytes <= end for begin, end in spans)
 
 
 def test_tensors_of_a_step_are_one_copy():
@@ -249,12 +288,22 @@ def test_tensors_of_a_step_are_one_copy():
     assert all((tensor.data_ptr() - tensors[0].data_ptr()) % 64 == 0 and tensor.is_contiguous() for tensor in tensors)
 
 
+def forget(folder, name):
+    index = folder / "model.safetensors.index.json"
+    file = folder / json.loads(index.read_text())["weight_map"][name]
+    safetensors.torch.save_file({key: value for key, value in safetensors.torch.load_file(file).items() if key != name}, file,
+                                metadata={"format": "pt"})
+
+
 @pytest.mark.parametrize("spoil, message", [
     (lambda f: (f / "config.json").unlink(), "no checkpoint: there is no config.json"),
     (lambda f: (f / "tokenizer.json").unlink(), "there is no tokenizer.json"),
     (lambda f: next(f.glob("model-00002*")).write_bytes(b"none"), "model-00002.*: weights cannot be read"),
     (lambda f: next(f.glob("model-00001*")).unlink(), "model-00001.*: there is no such file, which model.safetensors.index.json names"),
     (lambda f: (f / "model.safetensors.index.json").write_text("{}"), "this is no index of weights"),
+    (lambda f: (f / "model.safetensors.index.json").unlink(), "there are no weights .model.safetensors, or its index"),
+    (lambda f: next(f.glob("model-00002*")).write_bytes(next(f.glob("model-00002*")).read_bytes()[:-9]), "model-00002.*: weights cannot be read"),
+    (lambda f: forget(f, "model.norm.weight"), "1 of the model's weights are in no file: model.norm.weight"),
     (lambda f: (f / "tokenizer.json").write_text("{}"), "the tokenizer cannot be read"),
 ])
 def test_what_is_no_checkpoint(spoil, message, folder, model, tmp_path):

@@ -4,6 +4,7 @@
 is missing or broken is one error that names the file; nothing is looked for on the network."""
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import pathlib
@@ -34,7 +35,7 @@ def read(path: pathlib.Path, dtype: str, device: torch.device) -> Checkpoint:
     """Raises ArgumentError for a folder that is no checkpoint of a causal language model."""
     if not (path / "config.json").is_file():
         raise _errors.ArgumentError(f"{path}: no checkpoint: there is no config.json")
-    _check_weights(path)
+    files = _check_weights(path)
     tokenizer = _read_tokenizer(path)
     known = ("auto", "float32", "float16", "bfloat16")
     if dtype not in known:
@@ -42,8 +43,9 @@ def read(path: pathlib.Path, dtype: str, device: torch.device) -> Checkpoint:
     shows_progress = transformers.utils.logging.is_progress_bar_enabled()
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
-        model = transformers.AutoModelForCausalLM.from_pretrained(
-            path, dtype=dtype if dtype == "auto" else getattr(torch, dtype), local_files_only=True)
+        model = _load(path, files, dtype if dtype == "auto" else getattr(torch, dtype), device)
+    except _errors.LuminalError:
+        raise
     except Exception as error:  # transformers has no error of its own for it
         raise _errors.ArgumentError(f"{path}: transformers cannot load the model: {_errors.sentence(error)}") from error
     finally:
@@ -51,23 +53,57 @@ def read(path: pathlib.Path, dtype: str, device: torch.device) -> Checkpoint:
             transformers.utils.logging.enable_progress_bar()  # type: ignore[no-untyped-call]
     # A call looks at each weight where one may be differentiated.
     model = model.eval().requires_grad_(False)  # type: ignore[no-untyped-call]
-    if device.type != "cpu":
-        _transfers.move(model, device)
     embedding: Any = model.get_input_embeddings()
     return Checkpoint(path.resolve().name, model, tokenizer, _ends(model), embedding.weight.shape[0])
 
 
-def _check_weights(path: pathlib.Path) -> None:
-    """Each file of weights can be read, and all that the index names are there."""
+def _load(path: pathlib.Path, files: list[pathlib.Path], dtype: Any, device: torch.device) -> transformers.PreTrainedModel:
+    if device.type == "cpu":
+        return _whole(path, transformers.AutoModelForCausalLM.from_pretrained(
+            path, dtype=dtype, local_files_only=True, output_loading_info=True))
+    return _load_to(path, files, dtype, _transfers.Uploader(device))
+
+
+def _load_to(path: pathlib.Path, files: list[pathlib.Path], dtype: Any, uploader: _transfers.Uploader) -> transformers.PreTrainedModel:
+    """On a device, where also the weights are converted and joined that have to be: the host has no more of them than the uploader's
+    chunks. Those of a quantised checkpoint are made on the host."""
+    config = transformers.AutoConfig.from_pretrained(path, local_files_only=True)
+    if getattr(config, "quantization_config", None) is not None:
+        model = _load(path, files, dtype, torch.device("cpu"))
+    else:
+        kind: Any = transformers.MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
+        with contextlib.ExitStack() as stack:
+            opened = [stack.enter_context(safetensors.safe_open(file, "pt")) for file in files]
+            sources = {name: _transfers.Source(file.get_slice(name), uploader) for file in opened for name in file.keys()}
+            model = _whole(path, kind.from_pretrained(None, config=config, state_dict=sources, dtype=dtype, output_loading_info=True))
+        if (path / "generation_config.json").is_file():
+            model.generation_config = transformers.GenerationConfig.from_pretrained(path, local_files_only=True)
+    _transfers.move(model, uploader)
+    if uploader.device.type == "cuda":
+        torch.cuda.empty_cache()  # of what was joined
+    return model
+
+
+def _whole(path: pathlib.Path, loaded: tuple[transformers.PreTrainedModel, Any]) -> transformers.PreTrainedModel:
+    """transformers gives random numbers to weights that no file has."""
+    model, info = loaded
+    missing = sorted(info["missing_keys"])
+    if missing:
+        raise _errors.ArgumentError(f"{path}: {len(missing)} of the model's weights are in no file: {', '.join(missing[:3])}")
+    return model
+
+
+def _check_weights(path: pathlib.Path) -> list[pathlib.Path]:
+    """The files of weights: each can be read, and all that the index names are there."""
     index = path / "model.safetensors.index.json"
-    files = sorted(path.glob("*.safetensors"))
+    files = [file for file in [path / "model.safetensors"] if file.is_file()]
     if index.is_file():
         try:
             files = [path / name for name in sorted(set(json.loads(index.read_text())["weight_map"].values()))]
         except (ValueError, KeyError, TypeError, AttributeError):
             raise _errors.ArgumentError(f"{index}: this is no index of weights") from None
     if not files:
-        raise _errors.ArgumentError(f"{path}: there are no weights (.safetensors)")
+        raise _errors.ArgumentError(f"{path}: there are no weights (model.safetensors, or its index)")
     for file in files:
         if not file.is_file():
             raise _errors.ArgumentError(f"{file}: there is no such file, which {index.name} names")
@@ -76,6 +112,7 @@ def _check_weights(path: pathlib.Path) -> None:
                 pass
         except (OSError, safetensors.SafetensorError) as error:
             raise _errors.ArgumentError(f"{file}: weights cannot be read: {error}") from None
+    return files
 
 
 def _read_tokenizer(path: pathlib.Path) -> Any:

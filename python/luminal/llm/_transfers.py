@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import math
 import mmap
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,36 +19,75 @@ _ALIGNMENT = 64
 _MADV_PAGEOUT = 21
 
 
-def move(model: nn.Module, device: torch.device, chunk: int = CHUNK) -> None:
-    """Parameters and buffers of a model on the host, which may be mapped from files: each goes through two chunks in turn, so
-    that one is filled while the other is copied, and its pages on the host are given back. Parameters stay the same objects,
-    whose memory is the device's."""
-    is_gpu = device.type == "cuda"
-    chunks = [torch.empty(chunk, dtype=torch.uint8, pin_memory=is_gpu) for _ in range(2)]
-    copied: list[Any] = [torch.cuda.Event() if is_gpu else None for _ in chunks]  # type: ignore[no-untyped-call]
-    turn, moved = 0, {}
+class Uploader:
+    """Through two chunks in turn, so that one is filled while the other is copied. What is copied from may be mapped from a file: its
+    pages on the host are given back. From any threads."""
+
+    def __init__(self, device: torch.device, chunk: int = CHUNK) -> None:
+        is_gpu = device.type == "cuda"
+        self.device, self._chunk, self._turn, self._lock = device, chunk, 0, threading.Lock()
+        self._chunks = [torch.empty(chunk, dtype=torch.uint8, pin_memory=is_gpu) for _ in range(2)]
+        self._copied: list[Any] = [torch.cuda.Event() if is_gpu else None for _ in self._chunks]  # type: ignore[no-untyped-call]
+
+    def upload(self, tensor: torch.Tensor) -> torch.Tensor:
+        """A tensor with the same elements on the device; it is there for what is started on this thread's stream."""
+        source = tensor.detach().contiguous()
+        target = torch.empty_like(source, device=self.device)
+        whole, rest = _bytes(target), _bytes(source)
+        with self._lock:
+            for begin in range(0, len(rest), self._chunk):
+                size, turn = min(self._chunk, len(rest) - begin), self._turn
+                if self._copied[turn] is not None:
+                    self._copied[turn].synchronize()
+                self._chunks[turn][:size].copy_(rest[begin:begin + size])
+                whole[begin:begin + size].copy_(self._chunks[turn][:size], non_blocking=True)
+                if self._copied[turn] is not None:
+                    self._copied[turn].record(torch.cuda.current_stream(self.device))
+                self._turn = 1 - turn
+        _give_back(source)
+        return target
+
+    def wait(self) -> None:
+        """Until all is copied."""
+        for event in self._copied:
+            if event is not None:
+                event.synchronize()
+
+
+class Source:
+    """A tensor of a ``.safetensors`` file for transformers' loader, which takes ``source[...].to(device, dtype)`` when it has a place for
+    it: it is on the uploader's device then, and what transformers makes of it is made there."""
+
+    def __init__(self, piece: Any, uploader: Uploader) -> None:
+        self._piece, self._uploader = piece, uploader
+
+    @property
+    def shape(self) -> torch.Size:
+        return torch.Size(self._piece.get_shape())
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self._piece[:0].dtype if self._piece.get_shape() else self._piece[...].dtype  # type: ignore[no-any-return]
+
+    def __getitem__(self, whole: Any) -> Source:
+        return self
+
+    def to(self, device: Any = None, dtype: torch.dtype | None = None) -> torch.Tensor:
+        return self._uploader.upload(self._piece[...]).to(dtype)
+
+
+def move(model: nn.Module, uploader: Uploader) -> None:
+    """Parameters and buffers of a model that are not on the device yet. Parameters stay the same objects, whose memory is the device's."""
+    moved: dict[Any, torch.Tensor] = {}
     for tensor in [*model.parameters(), *model.buffers()]:
+        if tensor.device.type == uploader.device.type != "cpu":
+            continue
         # What two names have is moved once.
         key = tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride()
         if tensor.numel() == 0 or key not in moved:
-            source = tensor.detach().contiguous()
-            target = torch.empty_like(source, device=device)
-            whole, rest = _bytes(target), _bytes(source)
-            for begin in range(0, len(rest), chunk):
-                size = min(chunk, len(rest) - begin)
-                if copied[turn] is not None:
-                    copied[turn].synchronize()
-                chunks[turn][:size].copy_(rest[begin:begin + size])
-                whole[begin:begin + size].copy_(chunks[turn][:size], non_blocking=True)
-                if copied[turn] is not None:
-                    copied[turn].record()
-                turn = 1 - turn
-            _give_back(source)
-            moved[key] = target
+            moved[key] = uploader.upload(tensor)
         tensor.data = moved[key]
-    for event in copied:
-        if event is not None:
-            event.synchronize()
+    uploader.wait()
 
 
 def _bytes(tensor: torch.Tensor) -> torch.Tensor:
