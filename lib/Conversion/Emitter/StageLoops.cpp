@@ -50,14 +50,13 @@ void StageProduct::emitBatch(size_t batch, function_ref<void()> body) {
 }
 
 void StageProduct::emit(std::optional<IndexRange> columns) {
-  const StageAxis *rowAxis = s.getAxis(p.rows),
-                  *columnAxis = s.getAxis(p.columns);
+  const StageAxis *columnAxis = s.getAxis(p.columns);
   std::vector<Expr> extents(p.batchExtents.begin(), p.batchExtents.end());
   extents.insert(extents.end(), {p.rows.extent, p.columns.extent});
   Emitter::Repeated repeated(e, std::move(extents));
   emitBatch(0, [&] {
-    Value zero = e.constant(0), one = e.constant(1);
-    IndexRange rows = rowAxis ? getRange(*rowAxis) : IndexRange{zero, one};
+    Value zero = e.constant(0);
+    IndexRange rows = getRows();
     loops.prepareRows(rows);
     if (columnAxis)
       return loops.emit(rows, getRange(*columnAxis));

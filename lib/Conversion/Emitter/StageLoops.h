@@ -26,6 +26,11 @@ public:
   void emit(std::optional<IndexRange> columns = std::nullopt);
   /// Calls `body` for each batch of the unit, with the dims of the batch set.
   void forEachBatch(llvm::function_ref<void()> body) { emitBatch(0, body); }
+  /// The rows of the unit.
+  IndexRange getRows() const {
+    const StageAxis *axis = s.getAxis(p.rows);
+    return axis ? getRange(*axis) : IndexRange{e.constant(0), e.constant(1)};
+  }
   /// Operations for a row of the unit.
   Expr getCost() const;
 

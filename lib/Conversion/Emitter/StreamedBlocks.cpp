@@ -720,7 +720,7 @@ WorkShape StreamedBlocks::emit() {
   assert(fits && "a schedule that was not verified");
   (void)fits;
   findLayout();
-  if (StreamSpan found; findStreamSpan(t, s.index, found))
+  if (NeededSpan found; findStreamSpan(t, s.index, found))
     span = found;
   selects = findStreamSelects(t, s.index);
   addAnchors();

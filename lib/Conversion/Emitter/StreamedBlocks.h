@@ -113,6 +113,8 @@ private:
   IndexRange getWalked(IndexRange part);
   IndexRange getWalkedShared(mlir::Value isAll);
   mlir::Value findNotFinite(llvm::ArrayRef<IndexRange> ranges);
+  mlir::Value findUnbounded(llvm::ArrayRef<IndexRange> ranges,
+                            mlir::Value step);
   mlir::Value isAnyOfBlock(mlir::Value v);
   std::pair<mlir::Value, mlir::Value> getBounds(const StreamSpan &of);
   void findExceptions();
@@ -226,7 +228,7 @@ private:
   const StageAxis *rowAxis = nullptr;
   mlir::Value firstRow;
   /// What a row needs of the stream, where that is not all.
-  std::optional<StreamSpan> span;
+  std::optional<NeededSpan> span;
   /// Whether (i1) this thread found an element that is not finite in what no
   /// block walks.
   mlir::Value foundGap;

@@ -3,10 +3,12 @@
 //
 // Where a mask is proved (MaskAnalysis), a block walks only the chunks that
 // some row of its needs: what it leaves out are zeros times elements of right
-// operands, which are looked at for a value that is not finite first.
+// operands, which are looked at for a value that is not finite first. Where the
+// mask is added to scores, what makes these is looked at as well.
 //
 //===----------------------------------------------------------------------===//
 
+#include "ScoredBound.h"
 #include "StreamedBlocks.h"
 #include "luminal/Conversion/ScalarMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -201,6 +203,52 @@ Value StreamedBlocks::findNotFinite(ArrayRef<IndexRange> ranges) {
   return isBad;
 }
 
+/// Whether (i1) an element that makes scores is too large (ScoredBound.h) among
+/// those that the thread brings of the rows, and of every `step`th index from
+/// the begin of each of these ranges, a chunk each.
+Value StreamedBlocks::findUnbounded(ArrayRef<IndexRange> ranges, Value step) {
+  Value isBad = arith::ConstantOp::create(e.b, e.b.getBoolAttr(false));
+  for (auto &product : scores) {
+    Emitter::Repeated repeated(e, {t.extent});
+    auto element = cast<FloatType>(product->tile->getElement());
+    auto begin = [&](const BlockSide &side) -> Value {
+      Type type = e.b.getIntegerType(element.getWidth());
+      if (side.getLanes() > 1)
+        type = VectorType::get({side.getLanes()}, type);
+      return arith::ConstantOp::create(e.b, e.b.getZeroAttr(type));
+    };
+    auto take = [&](Value largest, ValueRange vectors) {
+      for (Value v : vectors) {
+        v = emitMagnitude(e.b, e.fromStorage(v, element));
+        if (v.getType() != largest.getType())
+          v = vector::BroadcastOp::create(e.b, largest.getType(), v);
+        largest = arith::MaxUIOp::create(e.b, largest, v);
+      }
+      return largest;
+    };
+    auto note = [&](Value largest) {
+      Value exceeds = emitExceedsBound(e.b, largest, element);
+      if (auto type = dyn_cast<VectorType>(exceeds.getType()))
+        for (int64_t i = 0; i < type.getNumElements(); ++i)
+          isBad = arith::OrIOp::create(
+              e.b, isBad, vector::ExtractOp::create(e.b, exceeds, i));
+      else
+        isBad = arith::OrIOp::create(e.b, isBad, exceeds);
+    };
+    note(take(begin(*product->left),
+              product->left->load(firstRow, e.constant(0))));
+    Value largest = begin(*product->right);
+    for (const IndexRange &range : ranges)
+      largest = e.forLoop(
+          range.lo, range.hi, step, largest, [&](Value lo, ValueRange before) {
+            return SmallVector<Value>{
+                take(before[0], product->right->load(lo, e.constant(0)))};
+          })[0];
+    note(largest);
+  }
+  return isBad;
+}
+
 /// Whether (i1) `v` holds in any thread of the block, all of which meet.
 Value StreamedBlocks::isAnyOfBlock(Value v) {
   Value all = arith::ConstantOp::create(e.b, e.b.getI32IntegerAttr(0));
@@ -222,8 +270,12 @@ IndexRange StreamedBlocks::getWalked(IndexRange part) {
     needed.lo = e.maxS(part.lo, e.minS(part.hi, needed.lo));
     needed.hi = e.maxS(needed.lo, e.minS(part.hi, needed.hi));
   }
-  Value isBad =
-      isAnyOfBlock(findNotFinite({{part.lo, needed.lo}, {needed.hi, part.hi}}));
+  IndexRange rest[] = {{part.lo, needed.lo}, {needed.hi, part.hi}};
+  Value isBad = findNotFinite(rest);
+  if (span->assumesBounded)
+    isBad = arith::OrIOp::create(e.b, isBad,
+                                 findUnbounded(rest, e.constant(t.chunk)));
+  isBad = isAnyOfBlock(isBad);
   return {arith::SelectOp::create(e.b, isBad, part.lo, needed.lo),
           arith::SelectOp::create(e.b, isBad, part.hi, needed.hi)};
 }
@@ -246,6 +298,14 @@ IndexRange StreamedBlocks::getWalkedShared(Value isAll) {
   Value before = arith::SelectOp::create(e.b, isFirst, needed.lo, none),
         after = arith::SelectOp::create(e.b, isLast, extent, next.lo);
   foundGap = findNotFinite({{none, before}, {needed.hi, after}});
+  if (span->assumesBounded) {
+    // Blocks take chunks of what makes scores by turns.
+    Value chunk = e.constant(t.chunk);
+    Value own = e.mul(e.divU(firstRow, e.constant(tile.rows)), chunk),
+          step = e.mul(e.value(e.simplify(rowAxis->countBlocks())), chunk);
+    foundGap = arith::OrIOp::create(e.b, foundGap,
+                                    findUnbounded({{own, extent}}, step));
+  }
   return {arith::SelectOp::create(e.b, isAll, none, needed.lo),
           arith::SelectOp::create(e.b, isAll, extent, needed.hi)};
 }

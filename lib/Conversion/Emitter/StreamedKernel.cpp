@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PartsEmitter.h"
+#include "ScoredBound.h"
 #include "StageLoops.h"
 #include "StreamReference.h"
 #include "luminal/Conversion/ScalarMath.h"
@@ -75,7 +76,9 @@ private:
   void setBases();
   void emitInitial();
   IndexRange emitWalked(IndexRange part);
+  void noteWhere(Value isBad);
   void emitFiniteCheck(const Sum &sum, Value lo, Value hi);
+  void emitBoundCheck(const Anchor &anchor, Value lo, Value hi);
   void emitChunk(Value lo, Value hi);
   void emitScores(const Anchor &anchor, Value lo, Value hi);
   void emitSum(Sum &sum);
@@ -126,7 +129,7 @@ private:
   SmallVector<std::pair<Value, Expr>> kept;
   /// What a row needs of the stream, if not all of it; where a unit's walk
   /// begins and ends, and whether it has to see all of it.
-  std::optional<StreamSpan> span;
+  std::optional<NeededSpan> span;
   Room bounds;
   /// A walk ends at a multiple of this after its first chunk, if it divides
   /// the chunk: whole steps of all forms.
@@ -400,6 +403,17 @@ void StreamedKernel::emitSum(Sum &sum) {
 // Units
 //===----------------------------------------------------------------------===//
 
+/// Notes that the unit has to see all of the stream where this holds (i1) for
+/// some lane.
+void StreamedKernel::noteWhere(Value isBad) {
+  if (e.isVector()) {
+    if (Value mask = e.getLane().mask)
+      isBad = arith::AndIOp::create(e.b, isBad, mask);
+    isBad = vector::ReductionOp::create(e.b, vector::CombiningKind::OR, isBad);
+  }
+  e.ifThen(isBad, [&] { store(bounds, e.constant(2), e.constant(1)); });
+}
+
 /// Notes where an element that `sum` multiplies at [lo, hi) of the stream is
 /// not finite.
 void StreamedKernel::emitFiniteCheck(const Sum &sum, Value lo, Value hi) {
@@ -417,15 +431,7 @@ void StreamedKernel::emitFiniteCheck(const Sum &sum, Value lo, Value hi) {
     return sum ? emitFn(e.b, llir::Fn::Add, {sum, v}, p.accumulator) : v;
   };
   auto note = [&](Value sum) {
-    Value isNan =
-        arith::CmpFOp::create(e.b, arith::CmpFPredicate::UNO, sum, sum);
-    if (e.isVector()) {
-      if (Value mask = e.getLane().mask)
-        isNan = arith::AndIOp::create(e.b, isNan, mask);
-      isNan =
-          vector::ReductionOp::create(e.b, vector::CombiningKind::OR, isNan);
-    }
-    e.ifThen(isNan, [&] { store(bounds, e.constant(2), one); });
+    noteWhere(arith::CmpFOp::create(e.b, arith::CmpFPredicate::UNO, sum, sum));
   };
   unsigned width = form.getNumber("lanes", 1);
   e.setDim(t.begin, lo);
@@ -445,6 +451,44 @@ void StreamedKernel::emitFiniteCheck(const Sum &sum, Value lo, Value hi) {
           return SmallVector<Value>{takeZero(sum[0])};
         })[0]);
       });
+    });
+  });
+}
+
+/// Notes where an element that makes scores of the unit's rows with indices
+/// [lo, hi) of the stream is too large (ScoredBound.h).
+void StreamedKernel::emitBoundCheck(const Anchor &anchor, Value lo, Value hi) {
+  ProductAnalysis p = t.analyze(anchor);
+  llir::LoopFormAttr form = getForm(anchor);
+  StageProduct product(e, s, ranges, p, form);
+  Value zero = e.constant(0), one = e.constant(1);
+  Value steps = e.value(p.kExtent);
+  unsigned width = form.getNumber("lanes", 1);
+  auto element = cast<FloatType>(p.accumulator);
+  auto check = [&](const ProductSide &side, IndexRange range) {
+    Index at = p.getOperandIndex(side);
+    auto note = [&] {
+      Value v = emitCast(e.b, e.emit(side.operand, at),
+                         getElementType(side.operand), element);
+      noteWhere(
+          emitExceedsBound(e.b, emitMagnitude(e.b, e.spread(v)), element));
+    };
+    auto loops = [&](unsigned along, IndexRange ofLanes, unsigned other,
+                     IndexRange rest) {
+      e.forLoop(rest.lo, rest.hi, one, [&](Value i) {
+        e.setDim(other, i);
+        e.laneLoop(along, ofLanes.lo, ofLanes.hi, width, note);
+      });
+    };
+    if (side.alongK && !side.alongOwn)
+      loops(p.kDim, {zero, steps}, side.dim, range);
+    else
+      loops(side.dim, range, p.kDim, {zero, steps});
+  };
+  e.ifThen(e.less(lo, hi), [&] {
+    product.forEachBatch([&] {
+      check(p.rows, product.getRows());
+      check(p.columns, {lo, hi});
     });
   });
 }
@@ -477,6 +521,12 @@ IndexRange StreamedKernel::emitWalked(IndexRange part) {
     emitFiniteCheck(sum, part.lo, lo);
     emitFiniteCheck(sum, hi, part.hi);
   }
+  if (span->assumesBounded)
+    for (const Anchor &anchor : t.getAnchors())
+      if (anchor.role == Role::Scores) {
+        emitBoundCheck(anchor, part.lo, lo);
+        emitBoundCheck(anchor, hi, part.hi);
+      }
   Value isNeeded = e.less(none, load(bounds, isAll));
   return {arith::SelectOp::create(e.b, isNeeded, part.lo, lo),
           arith::SelectOp::create(e.b, isNeeded, part.hi, hi)};
@@ -685,7 +735,7 @@ WorkShape StreamedKernel::emit() {
   (void)fits;
   for (llir::LoopFormAttr form : e.loopCase.getForms())
     lanes = std::max<int64_t>(lanes, form.getNumber("lanes", 1));
-  if (StreamSpan found; findStreamSpan(t, s.index, found)) {
+  if (NeededSpan found; findStreamSpan(t, s.index, found)) {
     span = found;
     t.end = e.addDim(t.extent + 1);
     for (llir::LoopFormAttr form : e.loopCase.getForms())

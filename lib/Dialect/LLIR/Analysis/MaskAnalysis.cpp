@@ -66,6 +66,9 @@ public:
   bool addExceptions(Value v, const Index &index,
                      SmallVectorImpl<StreamSpan> &spans);
   const Index &getIndex() const { return at; }
+  /// Whether something was found that holds for bounded elements of products of
+  /// scores.
+  bool hasAssumed() const { return assumesBounded; }
 
 private:
   Where meet(const Where &x, const Where &y) const;
@@ -80,6 +83,8 @@ private:
   std::optional<Expr> getIntegerResult(llir::ElementwiseOp op,
                                        const Index &index);
   bool isReference(Value v);
+  std::optional<double> getLogOfLargest(Value v);
+  std::optional<double> findLogOfLargest(Value v);
   Index read(llir::ViewOp view, const Index &index) {
     return a.mapIndex(view.getMap(), index);
   }
@@ -89,6 +94,7 @@ private:
   unsigned dim;
   Index at;
   unsigned depth = 0;
+  bool assumesBounded = false;
   DenseMap<Value, SmallVector<std::pair<Index, Masked>, 1>> masked;
   DenseMap<Value, SmallVector<std::pair<Index, Truth>, 1>> truths;
 };
@@ -363,9 +369,64 @@ bool Masks::isReference(Value v) {
   return op->getOperand(0) == d.reference || isReference(op->getOperand(0));
 }
 
+/// The binary logarithm of a bound of all elements, none of which is NaN, where
+/// those of operands of scores are bounded; nothing where there is none.
+std::optional<double> Masks::findLogOfLargest(Value v) {
+  if (std::optional<double> number = llir::getFloatSplat(v))
+    return std::isfinite(*number) ? std::optional(std::log2(std::abs(*number)))
+                                  : std::nullopt;
+  if (auto view = v.getDefiningOp<llir::ViewOp>())
+    return getLogOfLargest(view.getOperand());
+  for (const StreamedSpace::Anchor &anchor : t.getAnchors())
+    if (anchor.role == StreamedSpace::Role::Scores &&
+        anchor.op->getResult(0) == v) {
+      std::optional<int64_t> steps = cast<llir::ProductOpInterface>(anchor.op)
+                                         .getReducedExtent()
+                                         .asConstant();
+      return steps ? std::optional(2.0 * kLogOfLargestScored +
+                                   std::log2(std::max<double>(1, *steps)))
+                   : std::nullopt;
+    }
+  auto op = v.getDefiningOp<llir::ElementwiseOp>();
+  if (!op)
+    return std::nullopt;
+  SmallVector<double> x;
+  for (Value operand : op.getInputs()) {
+    std::optional<double> of = getLogOfLargest(operand);
+    if (!of)
+      return std::nullopt;
+    x.push_back(*of);
+  }
+  switch (op.getFn()) {
+  case Fn::Cast:
+  case Fn::Neg:
+    return x[0];
+  case Fn::Add:
+  case Fn::Sub:
+    return std::max(x[0], x[1]) + 1;
+  case Fn::Mul:
+    return x[0] + x[1];
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<double> Masks::getLogOfLargest(Value v) {
+  auto type = dyn_cast<FloatType>(getElementType(v));
+  if (!type || depth == kMostNested)
+    return std::nullopt;
+  ++depth;
+  std::optional<double> found = findLogOfLargest(v);
+  --depth;
+  // Twice as large is still a number of the type, however results are rounded.
+  int most = llvm::APFloat::semanticsMaxExponent(type.getFloatSemantics()) - 1;
+  return found && *found < most ? found : std::nullopt;
+}
+
 Masked Masks::findElementwise(llir::ElementwiseOp op, const Index &index) {
   llir::Rescaling changes = t.space->getDependence(op.getResult()).rescaling;
   SmallVector<double> numbers;
+  unsigned bounded = 0;
   Where rest = Where::nowhere();
   for (Value operand : op.getInputs()) {
     if (isReference(operand)) {
@@ -374,11 +435,19 @@ Masked Masks::findElementwise(llir::ElementwiseOp op, const Index &index) {
       continue;
     }
     Masked found = getMasked(operand, index);
+    if (!found.number && op.getFn() == Fn::Add && getLogOfLargest(operand)) {
+      // -inf stays what it is, whatever the bounded number is.
+      ++bounded;
+      numbers.push_back(0);
+      continue;
+    }
     if (!found.number)
       return {};
     numbers.push_back(*found.number);
     rest = join(rest, found.rest);
   }
+  if (bounded && (bounded > 1 || !llvm::is_contained(numbers, -kInfinity)))
+    return {};
   std::optional<double> number = apply(op.getFn(), numbers);
   if (!number || std::isnan(*number))
     return {};
@@ -389,6 +458,7 @@ Masked Masks::findElementwise(llir::ElementwiseOp op, const Index &index) {
     return {};
   if (!changes.isFixed() && !changes.isShifted() && !changes.isScaled())
     return {};
+  assumesBounded |= bounded > 0;
   return {number, rest};
 }
 
@@ -409,7 +479,7 @@ static std::optional<double> getNeutral(const StreamedSpace::Anchor &anchor) {
 }
 
 Decision luminal::findStreamSpan(StreamedStages &t, const Index &row,
-                                 StreamSpan &span) {
+                                 NeededSpan &span) {
   Masks masks(t, row);
   Where all = Where::nowhere();
   for (const StreamedSpace::Anchor &anchor : t.getAnchors()) {
@@ -433,7 +503,9 @@ Decision luminal::findStreamSpan(StreamedStages &t, const Index &row,
                               anchor.op);
     all = masks.join(all, needed);
   }
-  span = all.kind == Where::Kind::Nowhere ? StreamSpan{0, 0} : all.span;
+  static_cast<StreamSpan &>(span) =
+      all.kind == Where::Kind::Nowhere ? StreamSpan{0, 0} : all.span;
+  span.assumesBounded = masks.hasAssumed();
   return Decision::accept();
 }
 

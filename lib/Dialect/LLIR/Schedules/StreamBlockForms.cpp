@@ -130,7 +130,7 @@ static Decision canCopyRight(const Anchor &anchor, const ProductAnalysis &p,
 /// index that some row needs and the last one is walked, or is between what one
 /// block needs and what the next one does.
 static Decision canShareSkipped(StreamedStages &t, unsigned parts) {
-  StreamSpan span;
+  NeededSpan span;
   if (Decision found = findStreamSpan(t, t.s.index, span); !found)
     return found;
   const StageAxis *rows = getRowAxis(t);

@@ -192,7 +192,7 @@ static Expr atRow(const Expr &e, const Index &row, ArrayRef<Expr> values) {
 static void describeWalk(StreamedStages &t,
                          SmallVectorImpl<Reporter::Arg> &why) {
   Index row = t.getAnyRow();
-  StreamSpan span;
+  NeededSpan span;
   if (Decision found = findStreamSpan(t, row, span); !found) {
     why.push_back({"walks all because", found.str()});
     return;
@@ -210,7 +210,7 @@ static constexpr int kSampledRows = 16;
 /// The part of the stream that units walk, on average.
 static double getWalkedShare(StreamedStages &t, const KernelSizes &sizes) {
   Index row = t.getAnyRow();
-  StreamSpan span;
+  NeededSpan span;
   if (!findStreamSpan(t, row, span))
     return 1;
   double extent = std::max(1.0, sizes.valueOf(t.extent)), walked = 0;

@@ -12,6 +12,10 @@
 // operand. That is 0 where those are finite; whoever leaves the rest out has
 // to see to it.
 //
+// A mask that is added to scores, 0 or -inf, masks those alone that are neither
+// NaN nor +inf. Scores of operands whose elements are small are: then this has
+// to be seen to as well.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef LUMINAL_DIALECT_LLIR_ANALYSIS_MASKANALYSIS_H
@@ -27,11 +31,20 @@ struct StreamSpan {
   Expr lo, hi;
 };
 
+/// What a row needs of the streamed dim.
+struct NeededSpan : StreamSpan {
+  /// Whether the rest is masked only where no element that products of scores
+  /// multiply is larger than 2^kLogOfLargestScored, or NaN.
+  bool assumesBounded = false;
+};
+/// Scores of so large elements are far from the end of f32.
+inline constexpr int kLogOfLargestScored = 50;
+
 /// The span outside of which no element of the row at `row` (one expression for
 /// each dim of the parallel space) changes any state of the anchors, but for
 /// zeros times elements of products that are not finite. Refused where the
 /// whole dim is needed.
-Decision findStreamSpan(StreamedStages &t, const Index &row, StreamSpan &span);
+Decision findStreamSpan(StreamedStages &t, const Index &row, NeededSpan &span);
 
 /// A select over the streamed space whose condition, true or not, holds for the
 /// row at `row` wherever an index is in none of `exceptions`.

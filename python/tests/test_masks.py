@@ -1,0 +1,56 @@
+# ===- test_masks.py - What attention leaves out where a mask hides it ------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A mask that is computed from places, as a window is, is added to the scores: what it hides is left out where that is the
+same, and counts where it is not, since no number plus -inf is NaN but NaN itself and +inf."""
+import pytest
+import torch
+import torch.nn.functional as F
+
+import luminal
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU"))]
+WINDOW, WIDTH = 96, 64
+
+
+def attend(q, k, v):
+    place = torch.arange(q.shape[-2], device=q.device)
+    ahead = place[:, None] - place
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=(ahead >= 0) & (ahead < WINDOW))
+
+
+def expected(q, k, v):
+    with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+        return attend(q.float(), k.float(), v.float())
+
+
+def change(tensors, which, key, value):
+    tensors = [tensor.clone() for tensor in tensors]
+    if which is not None:
+        tensors[which][0, 1, key, 3] = value
+    return tensors
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("shape", [(2, 2, 2048), (8, 8, 512)], ids=["few", "many"])
+def test_window(shape, device, dtype):
+    """Of few texts and heads a GPU cuts the keys into parts; of many, blocks of rows look at what others leave out."""
+    def values():
+        return torch.randn(*shape, WIDTH, generator=generator).to(device, dtype)
+
+    generator = torch.Generator().manual_seed(0)
+    tensors = [values() for _ in range(3)]
+    call = luminal.compile(attend, tuple(tensors))
+    rtol = 1e-3 if dtype == torch.float32 else 2e-2
+    large = min(1e25, torch.finfo(dtype).max)  # Its square is above all numbers, but in f16.
+    # Of keys and values also the last one, which few rows see, and one that no row of the first blocks does.
+    for which, key, value in [(None, 0, 0.0), (1, 200, float("nan")), (1, shape[-1] - 1, float("inf")), (1, 300, -float("inf")),
+                              (2, 200, float("nan")), (2, shape[-1] - 1, float("inf")), (1, 200, large), (0, 200, large)]:
+        changed = change(tensors, which, key, value)
+        if which in (0, 1) and value == large:
+            # Scores of a few rows alone are above all numbers, masked ones among them.
+            other = changed[1 - which]
+            other[0, 1, 40, 3] = other[0, 1, 450, 3] = large
+        want = expected(*changed)
+        got = call(*changed).float()
+        torch.testing.assert_close(got, want, rtol=rtol, atol=rtol, equal_nan=True, msg=lambda text: f"{which}, {key}, {value}: {text}")
