@@ -255,10 +255,11 @@ def test_memory_does_not_grow():
 
 
 @gpu
-def test_a_language_model_writes_what_it_writes_on_the_host(tmp_path):
+@pytest.mark.parametrize("name", ["llama", "mixtral", "gpt_oss", "gemma4"])
+def test_a_language_model_writes_what_it_writes_on_the_host(name, tmp_path):
     import tiny_checkpoint
     from luminal import llm
-    tiny_checkpoint.write(tmp_path)
+    tiny_checkpoint.write(tmp_path, name)
     host, device = (llm.LLM(tmp_path, chunk=8, batch=4, page=4, pages=40, cache_length=96, device=at) for at in ("cpu", "cuda"))
     assert device._engine.lag == 1 and not host._engine.lag
     prompts = [[4 + i] * (1 + 5 * i) for i in range(6)]
