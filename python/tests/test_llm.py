@@ -297,6 +297,7 @@ def forget(folder, name):
 
 @pytest.mark.parametrize("spoil, message", [
     (lambda f: (f / "config.json").unlink(), "no checkpoint: there is no config.json"),
+    (lambda f: (f / "config.json").write_text("{"), "config.json: this is no JSON: "),
     (lambda f: (f / "tokenizer.json").unlink(), "there is no tokenizer.json"),
     (lambda f: next(f.glob("model-00002*")).write_bytes(b"none"), "model-00002.*: weights cannot be read"),
     (lambda f: next(f.glob("model-00001*")).unlink(), "model-00001.*: there is no such file, which model.safetensors.index.json names"),

@@ -3,6 +3,7 @@
 import concurrent.futures
 import http.client
 import json
+import shutil
 import signal
 import socket
 import subprocess
@@ -159,6 +160,12 @@ def test_the_commands(tmp_path):
     assert made.returncode == 0 and made.stdout.startswith(PROMPT.encode()) and b"5 out" in made.stderr
     bad = subprocess.run([*command, "generate", str(tmp_path / "none"), "--prompt", "a"], capture_output=True, text=True, env=env)
     assert bad.returncode == 2 and bad.stderr.endswith("no checkpoint: there is no config.json\n") and bad.stderr.count("\n") == 1
+    shutil.copytree(tmp_path, tmp_path / "broken")
+    config = json.loads((tmp_path / "broken/config.json").read_text())
+    (tmp_path / "broken/config.json").write_text(json.dumps(config | {"num_hidden_layers": 3}))
+    for words in (["generate", str(tmp_path / "broken"), "--prompt", "a"], ["serve", str(tmp_path / "broken"), "--port", "0"]):
+        made = subprocess.run([*command, *words], capture_output=True, text=True, env=env)
+        assert made.returncode == 2 and made.stdout == "" and made.stderr.count("\n") == 1 and "9 of the model's weights are in no file" in made.stderr
     server = subprocess.Popen([*command, "serve", str(tmp_path), "--port", "0"], stderr=subprocess.PIPE, text=True, env=env)
     for line in server.stderr:
         if "running on" in line:

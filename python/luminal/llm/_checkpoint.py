@@ -8,6 +8,7 @@ import contextlib
 import dataclasses
 import json
 import pathlib
+from collections.abc import Iterator
 from typing import Any
 
 import safetensors
@@ -35,26 +36,41 @@ def read(path: pathlib.Path, dtype: str, device: torch.device) -> Checkpoint:
     """Raises ArgumentError for a folder that is no checkpoint of a causal language model."""
     if not (path / "config.json").is_file():
         raise _errors.ArgumentError(f"{path}: no checkpoint: there is no config.json")
-    files = _check_weights(path)
-    tokenizer = _read_tokenizer(path)
+    try:
+        json.loads((path / "config.json").read_text())
+    except ValueError as error:
+        raise _errors.ArgumentError(f"{path / 'config.json'}: this is no JSON: {error}") from None
     known = ("auto", "float32", "float16", "bfloat16")
     if dtype not in known:
         raise _errors.ArgumentError(f"dtype is {dtype!r}: expected one of {', '.join(known)}")
-    shows_progress = transformers.utils.logging.is_progress_bar_enabled()
-    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        model = _load(path, files, dtype if dtype == "auto" else getattr(torch, dtype), device)
-    except _errors.LuminalError:
-        raise
-    except Exception as error:  # transformers has no error of its own for it
-        raise _errors.ArgumentError(f"{path}: transformers cannot load the model: {_errors.sentence(error)}") from error
-    finally:
-        if shows_progress:
-            transformers.utils.logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+    files = _check_weights(path)
+    with _quiet():
+        tokenizer = _read_tokenizer(path)
+        try:
+            model = _load(path, files, dtype if dtype == "auto" else getattr(torch, dtype), device)
+        except _errors.LuminalError:
+            raise
+        except Exception as error:  # transformers has no error of its own for it
+            raise _errors.ArgumentError(f"{path}: transformers cannot load the model: {_errors.sentence(error)}") from error
     # A call looks at each weight where one may be differentiated.
     model = model.eval().requires_grad_(False)  # type: ignore[no-untyped-call]
     embedding: Any = model.get_input_embeddings()
     return Checkpoint(path.resolve().name, model, tokenizer, _ends(model), embedding.weight.shape[0])
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """transformers shows no progress, and warns of nothing: what is wrong is an error here."""
+    log: Any = transformers.utils.logging
+    shows_progress, verbosity = log.is_progress_bar_enabled(), log.get_verbosity()
+    log.disable_progress_bar()
+    log.set_verbosity_error()
+    try:
+        yield
+    finally:
+        log.set_verbosity(verbosity)
+        if shows_progress:
+            log.enable_progress_bar()
 
 
 def _load(path: pathlib.Path, files: list[pathlib.Path], dtype: Any, device: torch.device) -> transformers.PreTrainedModel:
