@@ -221,7 +221,7 @@ def test_pages_of_many_runs(suite, call, tmp_path, monkeypatch):
     ticks = page.texts["tick"]
     assert ticks[:2] == ["0", "0.2"] and ticks[-1] == "30,000"
     for circle in page.all("circle"):
-        assert 110 <= float(circle["cx"]) <= 544 and 10 <= float(circle["cy"]) <= 210
+        assert 110 <= float(circle["cx"]) <= 504 and 10 <= float(circle["cy"]) <= 210
     assert "llama-160m, cut to 2 layers, 1 x 8 + 4 tokens" in page.texts["h2"][0]
     report = Page((tmp_path / "report.html").read_text())
     assert "exit code 1: <b>" in report.texts["said"] and [row for row in report.all("tr") if row.get("class") == "failed"]

@@ -6,7 +6,7 @@ import html
 import math
 
 _COLOURS = {"eager": "#6b7280", "default": "#2f855a", "reduce-overhead": "#2b6cb0", "max-autotune": "#805ad5",
-            "max-autotune-no-cudagraphs": "#b794f4", "onnxruntime": "#718096", "openvino": "#00808a", "luminal": "#dd6b20", "engine": "#b83280"}
+            "max-autotune-no-cudagraphs": "#b794f4", "onnxruntime": "#c53030", "openvino": "#00808a", "luminal": "#dd6b20", "engine": "#b83280"}
 _TEXT = 'font-size="12" fill="currentColor"'
 
 
@@ -40,7 +40,7 @@ def _svg(title, width, height, body):
 
 def bars(title, unit, rows):
     """``rows``: label, backend, value or None, and what the mark tells. One bar below the other."""
-    left, width, right, top, each = 190, 560, 70, 8, 26
+    left, width, right, top, each = 190, 520, 70, 8, 26
     marks = ticks(max((value for _, _, value, _ in rows if value is not None), default=0))
     place = lambda value: left + (width - left - right) * value / marks[-1]
     bottom = top + each * len(rows)
@@ -65,7 +65,7 @@ def bars(title, unit, rows):
 def lines(title, unit, labels, series):
     """``labels``: of the runs, first to last; ``series``: name, backend, whether it is dashed, and by run a value or None with what
     the mark tells. Gaps are not joined."""
-    left, width, right, top, height = 110, 560, 16, 10, 200
+    left, width, right, top, height = 110, 520, 16, 10, 200
     most = max((value for *_, values in series for value, _ in values if value is not None), default=0)
     marks = ticks(most)
     x_of = lambda i: left + (width - left - right) * (i + 0.5) / len(labels)

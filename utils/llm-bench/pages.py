@@ -20,13 +20,15 @@ _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 1240px; padding: 0 20px 60px; }
 nav { position: sticky; top: 0; background: Canvas; padding: 10px 0; border-bottom: 1px solid #8886; }
 nav a { margin-right: 16px; }
-.charts { display: flex; flex-wrap: wrap; gap: 12px 24px; }
+.charts { display: flex; flex-wrap: wrap; gap: 12px 16px; }
 figure { margin: 0; max-width: 100%; overflow-x: auto; }
 figcaption { font-weight: 600; }
 table { border-collapse: collapse; margin: 12px 0; display: block; overflow-x: auto; }
 th, td { padding: 3px 10px; text-align: right; border-bottom: 1px solid #8884; white-space: nowrap; }
+th { white-space: normal; vertical-align: bottom; }
 th:first-child, td:first-child, td.said { text-align: left; }
-td.said { white-space: normal; }
+td.said { white-space: normal; min-width: 18em; }
+td.said:empty { min-width: 0; }
 tr.failed { background: #e5393522; }
 .legend span { margin-right: 18px; white-space: nowrap; }
 .legend i { display: inline-block; width: 12px; height: 12px; margin-right: 6px; }
@@ -86,15 +88,19 @@ def _cell(row, name):
 
 
 def _table(rows):
-    head = "".join(f"<th>{html.escape(title)}</th>" for title, _ in _COLUMNS) + "<th>beside the best peer</th><th></th>"
-    beside = {row["id"]: ", ".join(f"{title} {ratio:.2f} x {peer}" for title, ratio, peer in found) for row, found in names.ratios(rows)}
+    # What no row has is left out.
+    columns = [(title, name) for title, name in _COLUMNS if name is None or any(_cell(row, name) != "-" for row in rows)]
+    head = "".join(f"<th>{html.escape(title)}</th>" for title, _ in columns) + "<th></th>"
     body = []
     for row in rows:
-        cells = "".join(f"<td>{html.escape(history.backend(row) if name is None else _cell(row, name))}</td>" for _, name in _COLUMNS)
-        said = "; ".join(text for text in (row.get("failure", ""), row.get("note", ""), "in turns with the others" if row["turns"] else "") if text)
-        body.append(f"<tr{' class=' + chr(34) + 'failed' + chr(34) if 'failure' in row else ''}>{cells}<td class=\"said\">"
-                    f"{html.escape(beside.get(row['id'], ''))}</td><td class=\"said\">{html.escape(said)}</td></tr>")
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+        cells = "".join(f"<td>{html.escape(history.backend(row) if name is None else _cell(row, name))}</td>" for _, name in columns)
+        said = "; ".join(text for text in (row.get("failure", ""), row.get("note", "")) if text)
+        body.append(f"<tr{' class=' + chr(34) + 'failed' + chr(34) if 'failure' in row else ''}>{cells}<td class=\"said\">{html.escape(said)}</td></tr>")
+    turns = [history.backend(row) for row in rows if row["turns"]]
+    beside = [f"{history.backend(row)} beside the best peer: " + ", ".join(f"{title} {ratio:.2f} x {peer}" for title, ratio, peer in found)
+              for row, found in names.ratios(rows)] + ([f"Measured in turns, in one process: {', '.join(turns)}"] if turns else [])
+    return (f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+            + (f"<ul>{''.join(f'<li>{html.escape(text)}</li>' for text in beside)}</ul>" if beside else ""))
 
 
 def report(store, run):
