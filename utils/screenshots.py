@@ -5,6 +5,7 @@
 of the package; with a browser also docs/report.png and docs/notebook.png, as a headless one draws them.
 
     python utils/screenshots.py DIRECTORY [--browser chromium]     with PYTHONPATH and LUMINAL_LIBRARY; needs PyTorch
+    python utils/screenshots.py DIRECTORY --history FILE [...]     instead the pages of utils/llm-bench: of the first run in FILE, and of all
 
 No test needs a browser: those of HTML parse it (python/tests/test_tools.py).
 """
@@ -12,6 +13,7 @@ import argparse
 import html
 import pathlib
 import subprocess
+import sys
 
 import torch
 from torch import nn
@@ -60,11 +62,27 @@ def shoot(browser, page, picture, height):
                     f"--screenshot={picture}", page.resolve().as_uri()], check=True, stderr=subprocess.DEVNULL)
 
 
+def shoot_suite(args):
+    sys.path.insert(0, str(DOCS.parent / "utils/llm-bench"))
+    import history
+    import pages
+    store = history.History(args.history)
+    for name, text, height in (("llm-report", pages.report(store, store.runs()[0]["run"]), 1120), ("llm-dashboard", pages.dashboard(store), 1050)):
+        page = args.directory / f"{name}.html"
+        page.write_text(text, encoding="utf-8")
+        if args.browser is not None:
+            shoot(args.browser, page, DOCS / f"{name}.png", height)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=pathlib.Path)
     parser.add_argument("--browser", help="a program that takes Chromium's options")
+    parser.add_argument("--history", type=pathlib.Path, help="a history of utils/llm-bench, for docs/llm-report.png and docs/llm-dashboard.png")
     args = parser.parse_args()
+    if args.history is not None:
+        shoot_suite(args)
+        return
     torch.manual_seed(0)
     torch.set_grad_enabled(False)
     torch.set_num_threads(1)
