@@ -33,6 +33,7 @@ def add(commands: Any) -> None:
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     serve.add_argument("--port", type=int, default=8000, help="port to listen on (8000; 0: a free one)")
     serve.add_argument("--max-requests", type=int, default=64, metavar="N", help="requests at once; others are turned away (64)")
+    serve.add_argument("--grace", type=float, default=5.0, metavar="SECONDS", help="time for texts that are under way at a stop (5)")
 
 
 def _add_model(parser: argparse.ArgumentParser, batch: int) -> None:
@@ -79,4 +80,4 @@ def serve(args: argparse.Namespace) -> None:
         from .llm import _server
     except ImportError as error:
         raise _errors.LibraryError(f"{error.name} is not installed: pip install 'luminal[serve]'") from None
-    _server.run(_load(args), args.host, args.port, args.max_requests)
+    _server.run(_load(args), args.host, args.port, args.max_requests, args.grace)

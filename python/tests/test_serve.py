@@ -83,6 +83,35 @@ def test_chats(client, model):
     assert status == 200 and message == {"role": "assistant", "content": model.generate(messages, max_tokens=9).text}
 
 
+def test_what_clients_send_though_they_do_not_want_it(client):
+    plain = [{"role": "user", "content": PROMPT}]
+    parts = [{"role": "user", "content": [{"type": "text", "text": PROMPT[:5]}, {"type": "text", "text": PROMPT[5:]}]}]
+    more = {"presence_penalty": 0, "frequency_penalty": 0.0, "logit_bias": None, "tools": [], "response_format": {"type": "text"}, "user": "me"}
+    texts = set()
+    for body in ({"messages": plain}, {"messages": parts, **more}):
+        status, data = client.ask("/v1/chat/completions", {"temperature": 0, "max_tokens": 9, **body})
+        assert status == 200, data
+        texts.add(json.loads(data)["choices"][0]["message"]["content"])
+    assert len(texts) == 1
+
+
+def test_texts_end_with_the_server(model):
+    is_stopped = threading.Event()
+    stopping = Client(model, is_stopped=is_stopped.is_set)
+    try:
+        connection = http.client.HTTPConnection("127.0.0.1", stopping.port, timeout=60)
+        connection.request("POST", "/v1/completions", json.dumps({"prompt": [4, 5], "max_tokens": 250, "stream": True}))
+        answer = connection.getresponse()
+        answer.read(40)
+        is_stopped.set()
+        assert "the server was stopped" in answer.read().decode()
+        status, data = stopping.ask("/v1/completions", {"prompt": "a"})
+        assert status == 503 and "the server was stopped" in json.loads(data)["error"]["message"]
+    finally:
+        stopping.close()
+    assert not model._engine.scheduler.running
+
+
 def test_parts_of_a_text(client, model):
     for path, body, read in (("/v1/completions", {"prompt": PROMPT}, lambda choice: choice["text"]),
                              ("/v1/chat/completions", {"messages": [{"role": "user", "content": PROMPT}]},
@@ -115,7 +144,10 @@ def test_sixteen_clients_at_once(client, model):
     ("/v1/completions", {"prompt": "a", "logprobs": 3, "best_of": 2}, 400, "not supported: best_of, logprobs"),
     ("/v1/completions", {"prompt": "a", "model": "gpt"}, 404, "there is no model 'gpt'"),
     ("/v1/completions", b'"' + b"a" * (5 << 20) + b'"', 413, "more than 4194304 bytes"),
+    ("/v1/completions", {"prompt": "a", "presence_penalty": 1, "echo": 0}, 400, "not supported: echo, presence_penalty"),
     ("/v1/chat/completions", {"messages": ["hello"]}, 400, "no list of objects with role and content"),
+    ("/v1/chat/completions", {"messages": []}, 400, "messages is empty"),
+    ("/v1/chat/completions", {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, 400, "no list of objects with role"),
 ])
 def test_bad_requests_are_answered(path, body, status, message, client):
     got, data = client.ask(path, body)
@@ -166,10 +198,15 @@ def test_the_commands(tmp_path):
     for words in (["generate", str(tmp_path / "broken"), "--prompt", "a"], ["serve", str(tmp_path / "broken"), "--port", "0"]):
         made = subprocess.run([*command, *words], capture_output=True, text=True, env=env)
         assert made.returncode == 2 and made.stdout == "" and made.stderr.count("\n") == 1 and "9 of the model's weights are in no file" in made.stderr
-    server = subprocess.Popen([*command, "serve", str(tmp_path), "--port", "0"], stderr=subprocess.PIPE, text=True, env=env)
+    server = subprocess.Popen([*command, "serve", str(tmp_path), "--port", "0", "--grace", "0"], stderr=subprocess.PIPE, text=True, env=env)
     for line in server.stderr:
         if "running on" in line:
             break
-    server.send_signal(signal.SIGINT)
-    rest = server.communicate(timeout=60)[1]
+    body = json.dumps({"prompt": [4, 5], "max_tokens": 250, "stream": True})
+    port = int(line.split("127.0.0.1:")[1].split()[0])
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.sendall(f"POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+        assert connection.recv(100)
+        server.send_signal(signal.SIGINT)
+        rest = server.communicate(timeout=60)[1]
     assert "Traceback" not in rest and "Finished server process" in rest

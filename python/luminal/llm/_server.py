@@ -3,6 +3,7 @@
 """OpenAI's form of completions and chats over one model, which writes the texts of all requests together."""
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 import uuid
@@ -21,6 +22,12 @@ from ._model import LLM, Stream
 from ._sampling import Sampling
 
 _MAX_BYTES = 4 << 20  # of a request
+# What clients send though they do not want it: fields that are not supported, and what they say then.
+_NEUTRAL: dict[str, tuple[Any, ...]] = {
+    "best_of": (1,), "echo": (False,), "frequency_penalty": (0,), "logit_bias": ({},), "logprobs": (False,), "presence_penalty": (0,),
+    "response_format": ({"type": "text"},), "suffix": ("",), "tool_choice": ("none", "auto"), "tools": ([],), "top_logprobs": (0,)}
+# Nothing that a text depends on.
+_IGNORED = ("user", "metadata", "store", "stream_options", "parallel_tool_calls", "service_tier")
 
 
 class _Refused(Exception):
@@ -41,9 +48,29 @@ def _take(body: dict[str, Any], name: str, kinds: tuple[type, ...], default: Any
     return value
 
 
+def _is_same(value: Any, neutral: Any) -> bool:
+    return value == neutral and isinstance(value, bool) == isinstance(neutral, bool)
+
+
+def _read_messages(messages: list[Any]) -> list[dict[str, str]]:
+    """``content`` is a text, or a list of parts that are texts."""
+    found = []
+    for message in messages:
+        role, content = (message.get("role"), message.get("content")) if isinstance(message, dict) else (None, None)
+        if isinstance(content, list) and all(isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str)
+                                             for part in content):
+            content = "".join(part["text"] for part in content)
+        if not isinstance(role, str) or not isinstance(content, str):
+            raise _Refused(400, "messages is no list of objects with role and content, both texts")
+        found.append({"role": role, "content": content})
+    if not found:
+        raise _Refused(400, "messages is empty")
+    return found
+
+
 class _Server:
-    def __init__(self, model: LLM, max_requests: int) -> None:
-        self.model, self.max_requests, self.requests = model, max_requests, 0
+    def __init__(self, model: LLM, max_requests: int, is_stopped: Callable[[], bool]) -> None:
+        self.model, self.max_requests, self.requests, self.is_stopped = model, max_requests, 0, is_stopped
         self.began = int(time.time())
 
     async def models(self, _: Request) -> Response:
@@ -71,8 +98,11 @@ class _Server:
         form = _Form(self.model.name, is_chat)
         if is_streamed:
             return StreamingResponse(self._events(request, stream, form), media_type="text/event-stream")
-        async for _ in self._pieces(request, stream):
-            pass
+        try:
+            async for _ in self._pieces(request, stream):
+                pass
+        except _Refused as error:
+            return _error(error.status, str(error))
         return JSONResponse(form.whole(stream))
 
     async def _read(self, request: Request) -> dict[str, Any]:
@@ -109,20 +139,21 @@ class _Server:
         prompt = _take(body, "messages", (list,), None) if is_chat else _take(body, "prompt", (str, list), None)
         if prompt is None:
             raise _Refused(400, f"there is no {'messages' if is_chat else 'prompt'}")
-        if is_chat and not (prompt and all(isinstance(m, dict) and isinstance(m.get("role"), str) and isinstance(m.get("content"), str)
-                                           for m in prompt)):
-            raise _Refused(400, "messages is no list of objects with role and content, both texts")
-        for name in ("user", "metadata", "store", "stream_options"):  # nothing that a text depends on
-            body.pop(name, None)
-        if body:
-            raise _Refused(400, f"not supported: {', '.join(sorted(body))}")
+        if is_chat:
+            prompt = _read_messages(prompt)
+        left = sorted(name for name, value in body.items() if name not in _IGNORED and value is not None
+                      and not any(_is_same(value, neutral) for neutral in _NEUTRAL.get(name, ())))
+        if left:
+            raise _Refused(400, f"not supported: {', '.join(left)}")
         return self.model.stream(prompt, max_tokens=limit, stop=stop, sampling=sampling), is_streamed
 
     async def _pieces(self, request: Request, stream: Stream) -> AsyncIterator[str]:
-        """The pieces of a text; ends where the client has left."""
+        """The pieces of a text; ends where the client has left, or the server has to."""
         self.requests += 1
         try:
             while not await request.is_disconnected():
+                if self.is_stopped():
+                    raise _Refused(503, "the server was stopped")
                 piece = await run_in_threadpool(next, stream, None)
                 if piece is None:
                     break
@@ -136,8 +167,8 @@ class _Server:
             async for piece in self._pieces(request, stream):
                 yield f"data: {json.dumps(form.part(piece, None))}\n\n"
             yield f"data: {json.dumps(form.part('', stream))}\n\n"
-        except _errors.LuminalError as error:
-            yield f"data: {json.dumps(_error_body(500, str(error)))}\n\n"
+        except (_errors.LuminalError, _Refused) as error:
+            yield f"data: {json.dumps(_error_body(getattr(error, 'status', 500), str(error)))}\n\n"
         yield "data: [DONE]\n\n"
 
 
@@ -179,17 +210,27 @@ async def _failed(_: Request, error: Exception) -> Response:
     return _error(500, _errors.sentence(error))
 
 
-def make_app(model: LLM, max_requests: int = 64) -> Starlette:
-    """The application, for any ASGI server. ``max_requests``: at once; others are answered with 503."""
-    server = _Server(model, max_requests)
+def make_app(model: LLM, max_requests: int = 64, is_stopped: Callable[[], bool] = lambda: False) -> Starlette:
+    """The application, for any ASGI server. ``max_requests``: at once; others are answered with 503. ``is_stopped``: whether texts
+    that are under way have to end."""
+    server = _Server(model, max_requests, is_stopped)
     post: list[tuple[str, Callable[[Request], Awaitable[Response]]]] = [
         ("/v1/completions", server.completions), ("/v1/chat/completions", server.chats)]
     return Starlette(routes=[*(Route(path, call, methods=["POST"]) for path, call in post), Route("/v1/models", server.models),
                              Route("/health", server.health)], exception_handlers={_errors.LuminalError: _failed})
 
 
-def run(model: LLM, host: str, port: int, max_requests: int) -> None:
-    """Serves until the process is told to stop."""
-    if not 0 <= port < 65536 or max_requests < 1:
-        raise _errors.ArgumentError(f"port is {port}, max_requests {max_requests}: expected 0 to 65535, and 1 or more")
-    uvicorn.run(make_app(model, max_requests), host=host, port=port, log_level="info")
+def run(model: LLM, host: str, port: int, max_requests: int, grace: float = 5.0) -> None:
+    """Serves until the process is told to stop; ``grace``: seconds in which texts that are under way may be finished then."""
+    if not 0 <= port < 65536 or max_requests < 1 or not grace >= 0:
+        raise _errors.ArgumentError(f"port is {port}, max_requests {max_requests}, grace {grace}: expected 0 to 65535, 1 or more, 0 or more")
+    since: list[float] = []
+
+    def is_stopped() -> bool:
+        if server.should_exit and not since:
+            since.append(time.monotonic())
+        return bool(since) and time.monotonic() - since[0] >= grace
+
+    server = uvicorn.Server(uvicorn.Config(make_app(model, max_requests, is_stopped), host=host, port=port, log_level="info"))
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run()
