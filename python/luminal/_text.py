@@ -45,7 +45,7 @@ def _add_model(parser: argparse.ArgumentParser, batch: int) -> None:
     parser.add_argument("--pages", type=int, default=0, metavar="N", help="pages of the cache (for four whole texts, or --batch if less)")
     parser.add_argument("--dtype", default="auto", help="of weights: auto (default), float32, float16 or bfloat16")
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
-    parser.add_argument("--search-budget", type=float, default=0.0, metavar="SECONDS", help="measure for so long what is fastest here")
+    parser.add_argument("--search-budget", type=float, default=0.0, metavar="SECONDS", help="measure what is fastest here, for so long for each variant")
 
 
 def _load(args: argparse.Namespace) -> LLM:

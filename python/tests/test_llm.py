@@ -165,6 +165,25 @@ def test_texts_are_written_together(lag, folder, model, llama):
     assert len(scheduler.free) == 20 and not scheduler.running and not scheduler.waiting
 
 
+def test_sixty_four_texts_of_one_artifact(folder, llama, monkeypatch):
+    """The same program for any number of them."""
+    wide, sizes = llm.LLM(folder, chunk=16, batch=64, page=8, pages=1216, cache_length=152), set()
+    run = wide._steps.run
+    monkeypatch.setattr(wide._steps, "run", lambda *args: sizes.add(len(args[0])) or run(*args))
+    monkeypatch.setattr(_cache, "compile_archive", None)
+    for each in (wide, llama):
+        monkeypatch.setattr(each._engine, "ends", frozenset())
+    prompts = [[4 + i] * (1 + i % 5) for i in range(70)]
+    streams = [wide.stream(ids, max_tokens=140) for ids in prompts]
+    for stream in streams * 140:
+        next(stream, None)
+    for stream in streams:
+        for _ in stream:
+            pass
+    assert [s.completion.tokens for s in streams] == [llama.generate(ids, max_tokens=140).tokens for ids in prompts]
+    assert sizes >= set(range(1, 65))
+
+
 def test_steps_do_not_wait_for_tokens(llama, lag, monkeypatch):
     """Where tokens are read late, each step but the first of a text is started before those of the last one are read."""
     unread, run = [], llama._steps.run
