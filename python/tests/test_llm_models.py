@@ -91,3 +91,26 @@ def test_layers_that_share_keys_have_one_cache():
     step = _pages.Step(tiny_checkpoint.MODELS["gemma4_shared"](), 8, 4)
     assert step.layers == [0, 1] and [step.pool.owners[i] for i in range(4)] == [0, 1, 0, 1]
     assert step.keys_0.shape == (32, 2, 16) and step.keys_1.shape == (32, 2, 32)
+
+
+ROTATIONS = {
+    "dynamic": lambda: transformers.LlamaForCausalLM(transformers.LlamaConfig(
+        **tiny_checkpoint._SIZES, rope_parameters={"rope_type": "dynamic", "factor": 2.0, "rope_theta": 1e4})),
+    "longrope": lambda: transformers.Phi3ForCausalLM(transformers.Phi3Config(**tiny_checkpoint._SIZES, rope_parameters={
+        "rope_type": "longrope", "short_factor": [1.5] * 8, "long_factor": [4.0] * 8, "rope_theta": 1e4},
+        original_max_position_embeddings=64)),
+}
+
+
+@pytest.mark.parametrize("name", ROTATIONS)
+def test_rotations_that_depend_on_the_length_of_a_text(name, tmp_path, monkeypatch):
+    monkeypatch.setitem(tiny_checkpoint.MODELS, name, ROTATIONS[name])
+    model = tiny_checkpoint.write(tmp_path, name)
+    ours = llm.LLM(tmp_path, chunk=8, cache_length=64)
+    ids = ours.encode(PROMPT)
+    with torch.no_grad():
+        want = model.generate(torch.tensor([ids]), max_new_tokens=30, do_sample=False)[0, len(ids):].tolist()
+    assert ours.generate(ids, max_tokens=30).tokens == want
+    if name == "longrope":
+        with pytest.raises(luminal.ArgumentError, match="cache_length is 65: Phi3ForCausalLM turns .* more than 64 tokens"):
+            llm.LLM(tmp_path, cache_length=65)

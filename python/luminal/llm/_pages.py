@@ -104,6 +104,26 @@ def _find_layers(model: transformers.PreTrainedModel) -> list[int]:
     return [i for i, layer in enumerate(layers) if type(layer).__name__ != "DummyLayer"]
 
 
+def _keep_rotations(model: transformers.PreTrainedModel, length: int) -> None:
+    """Rotations of positions that depend on how long a text gets are the same for all texts of up to some length. Raises
+    ArgumentError where ``length`` is more: keys in pages would be turned otherwise than those of later tokens, and by other texts."""
+    for module in model.modules():
+        kinds = getattr(module, "rope_type", None)
+        by_layer = kinds if isinstance(kinds, dict) else {"": kinds}
+        for name, kind in by_layer.items():
+            if not isinstance(kind, str) or "dynamic" not in kind and kind != "longrope":
+                continue
+            parameters = module.config.rope_parameters  # type: ignore[union-attr]
+            most: Any = (parameters[name] if name else parameters).get("original_max_position_embeddings") if kind == "longrope" else None
+            most = most or module.original_max_seq_len
+            if length > most:
+                raise _errors.ArgumentError(f"cache_length is {length}: {type(model).__name__} turns all positions of a text otherwise where "
+                                            f"it has more than {most} tokens, which pages cannot do")
+            by_layer[name] = "default"
+        if kinds is not None and not isinstance(kinds, dict):
+            module.rope_type = by_layer[""]
+
+
 class Step(nn.Module):
     """What is compiled: ``ids`` and ``positions`` [batch, tokens] and ``table`` [batch, pages] to logits [batch, vocabulary]
     after the last token of each sequence, and the likeliest tokens [batch]."""
@@ -158,6 +178,7 @@ class Steps:
                  **options: Any) -> None:
         """``pages`` of ``page`` tokens each; a sequence has at most ``length`` tokens, a step at most ``chunk`` of one sequence,
         or one of each of ``batch``."""
+        _keep_rotations(model, length)
         step = Step(model, pages, page)
         self.device = model.device
         # One sequence and one token are variants of the same program.
