@@ -71,8 +71,9 @@ def generate(args: argparse.Namespace) -> None:
         print(piece, end="", flush=True)
     print()
     if not args.quiet:
+        on_gpu = f", {model.device_memory() / 2**20:.0f} MiB of the GPU" if model.device_memory() else ""
         print(f"luminal: {stream.completion.stats}; loaded in {model.load_seconds:.1f} s, compiled in "
-              f"{model.compile_seconds:.1f} s, {model.memory() / 2**20:.0f} MiB", file=sys.stderr)
+              f"{model.compile_seconds:.1f} s, {model.memory() / 2**20:.0f} MiB{on_gpu}", file=sys.stderr)
 
 
 def serve(args: argparse.Namespace) -> None:

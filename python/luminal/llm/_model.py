@@ -87,7 +87,9 @@ class LLM:
             if value < least:
                 raise _errors.ArgumentError(f"{name} is {value}: expected {least} or more")
         began = time.perf_counter()
-        self._checkpoint = _checkpoint.read(pathlib.Path(path), dtype, _find_device(device))
+        self._device = _find_device(device)
+        self._free = self._count_free()
+        self._checkpoint = _checkpoint.read(pathlib.Path(path), dtype, self._device)
         self.name, self.tokenizer = self._checkpoint.name, self._checkpoint.tokenizer
         positions = getattr(self._checkpoint.model.config.get_text_config(), "max_position_embeddings", None)
         if cache_length and positions and cache_length > positions:
@@ -153,6 +155,13 @@ class LLM:
     def memory(self) -> int:
         """The most bytes that the process has had on the host."""
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+    def device_memory(self) -> int:
+        """Bytes that were taken of the GPU since the model was asked for; 0 on the host."""
+        return self._free - self._count_free()
+
+    def _count_free(self) -> int:
+        return int(torch.cuda.mem_get_info(self._device)[0]) if self._device.type == "cuda" else 0
 
 
 class Stream(Iterator[str]):
