@@ -87,8 +87,11 @@ def test_what_pages_cannot_hold_is_refused(name):
         _pages.Step(make(name), 8, 4)
 
 
-def test_layers_that_share_keys_have_one_cache():
+def test_layers_that_share_keys_have_one_cache(monkeypatch):
     step = _pages.Step(tiny_checkpoint.MODELS["gemma4_shared"](), 8, 4)
+    monkeypatch.setattr(_pages, "_find_layers", lambda model: [0])
+    with pytest.raises(luminal.ArgumentError, match="share keys and values through transformers' cache alone"):
+        _pages.Step(tiny_checkpoint.MODELS["llama"](), 8, 4)
     assert step.layers == [0, 1] and [step.pool.owners[i] for i in range(4)] == [0, 1, 0, 1]
     assert step.keys_0.shape == (32, 2, 16) and step.keys_1.shape == (32, 2, 32)
 

@@ -142,6 +142,8 @@ class Step(nn.Module):
             absent = [i for i in needed if i not in shown.keys]
             if absent:
                 raise _errors.ArgumentError(f"{len(absent)} of its {len(needed)} layers do not use transformers' AttentionInterface")
+            if any(owner == i and i not in needed for i, owner in shown.owners.items()):  # in some versions of transformers
+                raise _errors.ArgumentError("its layers share keys and values through transformers' cache alone")
         except Exception as error:  # whatever its code makes of attention that it does not know
             raise _errors.ArgumentError(f"{type(model).__name__} cannot be run over pages: {_errors.sentence(error)}") from error
         self.layers = sorted(i for i, owner in shown.owners.items() if owner == i)
