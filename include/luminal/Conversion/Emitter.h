@@ -271,6 +271,9 @@ public:
   /// The same of several states, one for each of `ops`, which meet together.
   void mergeTeam(llvm::ArrayRef<ReductionEmissionOpInterface> ops,
                  llvm::MutableArrayRef<llvm::SmallVector<mlir::Value>> states);
+  /// `v` of the thread of the warp whose number differs in the bits of
+  /// `distance`, for all of the warp.
+  mlir::Value getOfNeighbour(mlir::Value v, unsigned distance);
   /// What members before a member have together, and what all have.
   struct TeamScan {
     llvm::SmallVector<mlir::Value> before, all;

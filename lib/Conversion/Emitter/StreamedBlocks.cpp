@@ -178,8 +178,10 @@ Value StreamedBlocks::clampInside(Value at, const Expr &extent, bool isWhole,
 
 Value StreamedBlocks::getPlaceOfRow(unsigned number) {
   for (size_t i = 0, n = layout->countSums(); i < n; ++i)
-    if (layout->getRowNumber(i) == number)
-      return e.add(firstRow, layout->getRow(i));
+    if (layout->getRowNumber(i) == number) {
+      Value row = layout->getRow(i);
+      return e.add(firstRow, rowsOfSet ? e.remU(row, rowsOfSet) : row);
+    }
   llvm_unreachable("a row without elements");
 }
 

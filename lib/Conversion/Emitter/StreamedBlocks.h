@@ -174,12 +174,15 @@ private:
     unsigned row;
     int64_t offset;
   };
-  llvm::SmallVector<Slot> getSlots();
+  /// Of the row with this number, or all.
+  llvm::SmallVector<Slot> getSlots(std::optional<unsigned> row = std::nullopt);
   mlir::Value getAddress(const Slot &slot, mlir::Value states);
   void emitUnitsOfParts(const Grid &grid);
   void leaveStates(mlir::Value to);
   void mergeStates(llvm::ArrayRef<mlir::Value> others);
   void mergeRow(unsigned number, llvm::ArrayRef<mlir::Value> other);
+  void mergeParts(llvm::function_ref<mlir::Value(mlir::Value part)> getStates);
+  void mergeSets(unsigned sets);
 
   unsigned getRun(const Product &sum);
   void emitEnd();
@@ -242,6 +245,10 @@ private:
   std::unique_ptr<BlockTile> layout;
   unsigned column = 0;
   Index at;
+
+  /// While threads without a row merge parts of those of others: the rows that
+  /// there are, and the thread whose states this one reads.
+  mlir::Value rowsOfSet, threadOfSet;
 
   std::vector<std::unique_ptr<Product>> scores, sums;
   llvm::SmallVector<RowState> states;

@@ -4,7 +4,8 @@
 // A unit is a part of the stream for a tile of rows. Each thread leaves the
 // states that it has in memory, where the same thread of the block that is last
 // at these rows finds them: that block merges those of all parts, in their
-// order, and writes the results.
+// order, and writes the results. Where a warp has few rows, its threads without
+// one merge a share of the parts for those that have them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +19,9 @@ using namespace luminal;
 using namespace luminal::blocks;
 using namespace mlir;
 
-/// All values of the states, in the order of StreamTile::countStateBytes.
-SmallVector<StreamedBlocks::Slot> StreamedBlocks::getSlots() {
+/// Values of the states, in the order of StreamTile::countStateBytes.
+SmallVector<StreamedBlocks::Slot>
+StreamedBlocks::getSlots(std::optional<unsigned> ofRow) {
   SmallVector<Slot> slots;
   int64_t offset = 0;
   auto add = [&](Value &v, unsigned row) {
@@ -40,13 +42,16 @@ SmallVector<StreamedBlocks::Slot> StreamedBlocks::getSlots() {
       add(v, sum->tile->getRowNumber(i));
   assert(offset == int64_t(tile.threads) * tile.countStateBytes(t) &&
          "the workspace is of another size");
+  if (ofRow)
+    llvm::erase_if(slots, [&](const Slot &slot) { return slot.row != *ofRow; });
   return slots;
 }
 
-/// Where this thread has a value, of the states that begin at `states`.
+/// Where the thread has a value, of the states that begin at `states`.
 Value StreamedBlocks::getAddress(const Slot &slot, Value states) {
   Value first = e.address(states, e.constant(slot.offset), e.b.getI8Type());
-  return e.address(first, thread, getStorageType(slot.type));
+  return e.address(first, threadOfSet ? threadOfSet : thread,
+                   getStorageType(slot.type));
 }
 
 void StreamedBlocks::leaveStates(Value to) {
@@ -54,10 +59,9 @@ void StreamedBlocks::leaveStates(Value to) {
     if (!isUsed(number))
       continue;
     auto write = [&] {
-      for (const Slot &slot : getSlots())
-        if (slot.row == number)
-          LLVM::StoreOp::create(e.b, e.toStorage(*slot.value, slot.type),
-                                getAddress(slot, to));
+      for (const Slot &slot : getSlots(number))
+        LLVM::StoreOp::create(e.b, e.toStorage(*slot.value, slot.type),
+                              getAddress(slot, to));
     };
     Emitter::MemoScope scope(e);
     if (Value isInside = setRow(number))
@@ -139,12 +143,11 @@ void StreamedBlocks::mergeStates(ArrayRef<Value> others) {
     auto merge = [&] {
       SmallVector<SmallVector<Value>> read(others.size());
       for (auto [values, from] : llvm::zip_equal(read, others))
-        for (const Slot &slot : getSlots())
-          if (slot.row == number)
-            values.push_back(e.fromStorage(
-                LLVM::LoadOp::create(e.b, getStorageType(slot.type),
-                                     getAddress(slot, from)),
-                slot.type));
+        for (const Slot &slot : getSlots(number))
+          values.push_back(
+              e.fromStorage(LLVM::LoadOp::create(e.b, getStorageType(slot.type),
+                                                 getAddress(slot, from)),
+                            slot.type));
       for (ArrayRef<Value> values : read)
         mergeRow(number, values);
       SmallVector<Value> merged;
@@ -153,11 +156,10 @@ void StreamedBlocks::mergeStates(ArrayRef<Value> others) {
       return merged;
     };
     SmallVector<Value> before;
-    for (const Slot &slot : getSlots())
-      if (slot.row == number) {
-        mine.push_back(slot.value);
-        before.push_back(*slot.value);
-      }
+    for (const Slot &slot : getSlots(number)) {
+      mine.push_back(slot.value);
+      before.push_back(*slot.value);
+    }
     Emitter::MemoScope scope(e);
     Value isInside = setRow(number);
     SmallVector<Value> after =
@@ -167,6 +169,61 @@ void StreamedBlocks::mergeStates(ArrayRef<Value> others) {
     for (auto [slot, v] : llvm::zip_equal(mine, after))
       *slot = v;
   }
+}
+
+/// Merges the sets' states, so that all of them have those of all parts.
+void StreamedBlocks::mergeSets(unsigned sets) {
+  for (unsigned by = sets / 2; by > 0; by /= 2) {
+    SmallVector<Value> others;
+    for (const Slot &slot : getSlots(/*row=*/0))
+      others.push_back(e.getOfNeighbour(*slot.value, warp / sets * by));
+    Emitter::MemoScope scope(e);
+    setRow(0);
+    mergeRow(0, others);
+  }
+}
+
+/// Takes the states that all parts have left at the unit's rows.
+void StreamedBlocks::mergeParts(function_ref<Value(Value part)> getStates) {
+  emitInitial();
+  unsigned sets = tile.countMergingSets();
+  while (parts % sets)
+    sets /= 2;
+  const int64_t share = parts / sets;
+  int64_t atOnce = std::min<int64_t>(share, StreamTile::kMergedAtOnce);
+  while (share % atOnce)
+    --atOnce;
+  Value ofSet = e.constant(0);
+  if (sets > 1) {
+    Value threads = e.constant(warp / sets);
+    rowsOfSet = e.constant(warp / sets / layout->getTeam());
+    threadOfSet = e.remU(thread, threads);
+    ofSet = e.mul(e.divU(thread, threads), e.constant(share));
+  }
+  SmallVector<Slot> slots = getSlots();
+  auto getValues = [&] {
+    SmallVector<Value> values;
+    for (const Slot &slot : slots)
+      values.push_back(*slot.value);
+    return values;
+  };
+  auto setValues = [&](ValueRange values) {
+    for (auto [slot, v] : llvm::zip_equal(slots, values))
+      *slot.value = v;
+  };
+  setValues(e.forLoop(e.constant(0), e.constant(share), e.constant(atOnce),
+                      getValues(), [&](Value first, ValueRange carried) {
+                        setValues(carried);
+                        SmallVector<Value> others;
+                        for (int64_t i = 0; i < atOnce; ++i)
+                          others.push_back(getStates(
+                              e.add(ofSet, e.add(first, e.constant(i)))));
+                        mergeStates(others);
+                        return getValues();
+                      }));
+  if (sets > 1)
+    mergeSets(sets);
+  rowsOfSet = threadOfSet = Value();
 }
 
 void StreamedBlocks::emitUnitsOfParts(const Grid &grid) {
@@ -191,30 +248,7 @@ void StreamedBlocks::emitUnitsOfParts(const Grid &grid) {
     Value isLast = emitArrival(e, block, parts);
     e.team = Emitter::Team();
     e.ifThen(isLast, [&] {
-      emitInitial();
-      constexpr int64_t most = StreamTile::kMergedAtOnce;
-      int64_t atOnce = parts % most ? 1 : most;
-      SmallVector<Slot> slots = getSlots();
-      auto getValues = [&] {
-        SmallVector<Value> values;
-        for (const Slot &slot : slots)
-          values.push_back(*slot.value);
-        return values;
-      };
-      auto setValues = [&](ValueRange values) {
-        for (auto [slot, v] : llvm::zip_equal(slots, values))
-          *slot.value = v;
-      };
-      setValues(e.forLoop(e.constant(0), count, e.constant(atOnce), getValues(),
-                          [&](Value first, ValueRange carried) {
-                            setValues(carried);
-                            SmallVector<Value> others;
-                            for (int64_t i = 0; i < atOnce; ++i)
-                              others.push_back(
-                                  getStates(e.add(first, e.constant(i))));
-                            mergeStates(others);
-                            return getValues();
-                          }));
+      mergeParts(getStates);
       emitEnd();
     });
   });

@@ -173,6 +173,14 @@ static Value exchange(ImplicitLocOpBuilder &b, Value v, Value mask,
   return type == integer ? v : Value(arith::BitcastOp::create(b, type, v));
 }
 
+Value Emitter::getOfNeighbour(Value v, unsigned distance) {
+  auto number = [&](int32_t n) -> Value {
+    return arith::ConstantOp::create(b, b.getI32IntegerAttr(n));
+  };
+  return exchange(b, v, number(-1), number(int32_t(distance)),
+                  NVVM::ShflKind::bfly);
+}
+
 /// A global of shared memory that stands beside the function.
 static Value addShared(Emitter &e, Type type, LLVM::Linkage linkage,
                        unsigned alignment) {

@@ -62,9 +62,10 @@ func.func @dynamic(%q: tensor<2x3x?x40xf32, #hlir.dims<m>>, %k: tensor<2x?x40xf3
 }
 
 // One query of a head: tensor cores take it with rows that are not there, of which eight are left out. Blocks walk parts
-// of the keys and leave their states in the workspace; the last one merges those of all.
+// of the keys and leave their states in the workspace; the last one merges those of all. Four threads have the row: the
+// others of the warp merge parts of their own first, and threads exchange what they have then.
 // CHECK-LABEL: @few
-// CHECK: loops<grid(d0) stream(d2:32) parts(32) threads(32, 32) op0 = block {{.*}} use = mma}
+// CHECK: loops<grid(d0) stream(d2:32) parts({{[0-9]+}}) threads(32, 32) op0 = block {{.*}} use = mma}
 // CHECK-NOT: llir.kernel
 // CHECK: return
 // PTX-LABEL: .entry few(
@@ -73,6 +74,9 @@ func.func @dynamic(%q: tensor<2x3x?x40xf32, #hlir.dims<m>>, %k: tensor<2x?x40xf3
 // PTX-NEXT: atom
 // PTX: fence.acq_rel.gpu
 // PTX: ld.global
+// PTX: shfl.sync.bfly.b32 {{.*}}, 16, 31, -1
+// PTX: shfl.sync.bfly.b32 {{.*}}, 8, 31, -1
+// PTX: shfl.sync.bfly.b32 {{.*}}, 4, 31, -1
 func.func @few(%q: tensor<8x1x128xbf16>, %k: tensor<8x4096x128xbf16>, %v: tensor<8x4096x128xbf16>) -> tensor<8x1x128xbf16> {
   %s = llir.gemm %q, %k k(128) <(d0, d1, d2, d3) -> (d0, 0, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x1x128xbf16>, tensor<8x4096x128xbf16> -> tensor<8x1x4096xbf16>
   %p = llir.softmax %s : tensor<8x1x4096xbf16>

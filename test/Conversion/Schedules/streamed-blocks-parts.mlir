@@ -5,7 +5,7 @@
 
 // The workspace has the states of all parts, and a counter for each head.
 // CHECK-LABEL: func.func @known
-// CHECK: loops<grid(d0) stream(d2:32) parts([[N:[0-9]+]]) threads(32, 32) op0 = block {{.*}} stages = 2, use = mma}
+// CHECK: loops<grid(d0) stream(d2:32) parts([[N:[0-9]+]]) threads(32, 32) op0 = block {{.*}} stages = 3, use = mma}
 // REMARK: Function=known {{.*}} parts={{[0-9]+}}
 // PLAN-LABEL: llir.schedule @known
 // PLAN: %[[C:.*]] = llir.counters bytes(32)

@@ -97,6 +97,8 @@ private:
   bool assumesBounded = false;
   DenseMap<Value, SmallVector<std::pair<Index, Masked>, 1>> masked;
   DenseMap<Value, SmallVector<std::pair<Index, Truth>, 1>> truths;
+  /// What getLogOfLargest has found.
+  DenseMap<Value, std::optional<double>> largest;
 };
 } // namespace
 
@@ -415,12 +417,17 @@ std::optional<double> Masks::getLogOfLargest(Value v) {
   auto type = dyn_cast<FloatType>(getElementType(v));
   if (!type || depth == kMostNested)
     return std::nullopt;
+  if (auto it = largest.find(v); it != largest.end())
+    return it->second;
   ++depth;
   std::optional<double> found = findLogOfLargest(v);
   --depth;
   // Twice as large is still a number of the type, however results are rounded.
   int most = llvm::APFloat::semanticsMaxExponent(type.getFloatSemantics()) - 1;
-  return found && *found < most ? found : std::nullopt;
+  if (found && *found >= most)
+    found.reset();
+  largest[v] = found;
+  return found;
 }
 
 Masked Masks::findElementwise(llir::ElementwiseOp op, const Index &index) {

@@ -112,12 +112,14 @@ static double countCode(KernelOp kernel,
 static void shortenCode(KernelOp kernel,
                         ArrayRef<ReductionOpInterface> reductions,
                         MutableArrayRef<int64_t> unrolls) {
+  if (unrolls.empty())
+    return;
   auto getUnroll = [&](ReductionOpInterface op) {
     return unrolls[llvm::find(reductions, op) - reductions.begin()];
   };
   while (countCode(kernel, getUnroll) > kMostCode) {
     int64_t *largest = llvm::max_element(unrolls);
-    if (*largest == 1)
+    if (*largest <= 1)
       return;
     *largest /= 2;
   }

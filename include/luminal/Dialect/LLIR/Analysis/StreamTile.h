@@ -103,6 +103,9 @@ struct StreamTile {
   int64_t countResidents(llvm::ArrayRef<StreamedSpace::Anchor> anchors,
                          const MachineModel &machine) const;
 
+  /// Sets of threads, each as many as have all rows of the tile, that a block
+  /// of one warp has by tensor cores: each may merge some of the parts.
+  unsigned countMergingSets() const;
   /// Rows of which a thread has elements.
   int64_t countRowsOfThread() const {
     return rows * (useTensorCores ? 4 : 16) / threads;
