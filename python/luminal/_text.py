@@ -18,7 +18,8 @@ def add(commands: Any) -> None:
     """Adds the commands to those of ``luminal``. Needs neither torch nor transformers."""
     generate = commands.add_parser("generate", help="text by a checkpoint folder")
     _add_model(generate, 1)
-    generate.add_argument("--prompt", metavar="TEXT", help="what the text begins with (default: what is read from the standard input)")
+    generate.add_argument("--prompt", metavar="TEXT", action="append", help="what the text begins with (default: what is read from the "
+                          "standard input); repeated, for texts that are written together")
     generate.add_argument("--chat", action="store_true", help="the prompt is a message, in the checkpoint's template of chats")
     generate.add_argument("--max-tokens", type=int, default=0, metavar="N", help="at most so many (default: until the cache is full)")
     generate.add_argument("--stop", action="append", default=[], metavar="TEXT", help="end before this text; repeated")
@@ -58,22 +59,31 @@ def _load(args: argparse.Namespace) -> LLM:
 
 
 def generate(args: argparse.Namespace) -> None:
+    given = args.prompt or [sys.stdin.read()]
+    args.batch = max(args.batch, len(given))
     model = _load(args)
     from .llm import Sampling
 
-    sampling = Sampling(args.temperature, args.top_k, args.top_p, args.repetition_penalty, args.seed)
-    text = args.prompt if args.prompt is not None else sys.stdin.read()
-    stream = model.stream([{"role": "user", "content": text}] if args.chat else text, max_tokens=args.max_tokens, stop=args.stop,
-                          sampling=sampling)
-    if not args.chat:
-        print(text, end="")
-    for piece in stream:
-        print(piece, end="", flush=True)
-    print()
+    options = {"max_tokens": args.max_tokens, "stop": args.stop,
+               "sampling": Sampling(args.temperature, args.top_k, args.top_p, args.repetition_penalty, args.seed)}
+    prompts = [[{"role": "user", "content": text}] if args.chat else text for text in given]
+    begins = ["" if args.chat else text for text in given]
+    if len(prompts) == 1:
+        stream = model.stream(prompts[0], **options)
+        print(begins[0], end="")
+        for piece in stream:
+            print(piece, end="", flush=True)
+        print()
+        done = [stream.completion]
+    else:
+        done = model.generate_many(prompts, **options)
+        print("\n\n".join(begin + completion.text for begin, completion in zip(begins, done)))
     if not args.quiet:
         on_gpu = f", {model.device_memory() / 2**20:.0f} MiB of the GPU" if model.device_memory() else ""
-        print(f"luminal: {stream.completion.stats}; loaded in {model.load_seconds:.1f} s, compiled in "
-              f"{model.compile_seconds:.1f} s, {model.memory() / 2**20:.0f} MiB{on_gpu}", file=sys.stderr)
+        for completion in done:
+            print(f"luminal: {completion.stats}", file=sys.stderr)
+        print(f"luminal: loaded in {model.load_seconds:.1f} s, compiled in {model.compile_seconds:.1f} s, "
+              f"{model.memory() / 2**20:.0f} MiB{on_gpu}", file=sys.stderr)
 
 
 def serve(args: argparse.Namespace) -> None:

@@ -165,6 +165,16 @@ def test_texts_are_written_together(lag, folder, model, llama):
     assert len(scheduler.free) == 20 and not scheduler.running and not scheduler.waiting
 
 
+def test_a_text_for_each_prompt(llama):
+    prompts = [PROMPT, [5], [4 + i for i in range(20)]]
+    with pytest.raises(luminal.ArgumentError, match="the prompt is empty"):
+        llama.generate_many([*prompts, ""])
+    assert not llama._engine.scheduler.waiting and not llama._engine.scheduler.running
+    done = llama.generate_many(prompts, max_tokens=20)
+    assert [d.tokens for d in done] == [llama.generate(p, max_tokens=20).tokens for p in prompts]
+    assert llama.generate_many([]) == [] and not llama._engine.scheduler.running
+
+
 def test_sixty_four_texts_of_one_artifact(folder, llama, monkeypatch):
     """The same program for any number of them."""
     wide, sizes = llm.LLM(folder, chunk=16, batch=64, page=8, pages=1216, cache_length=152), set()

@@ -190,6 +190,10 @@ def test_the_commands(tmp_path):
     env = conftest.environment()
     made = subprocess.run([*command, "generate", str(tmp_path), "--prompt", PROMPT, "--max-tokens", "5"], capture_output=True, env=env)
     assert made.returncode == 0 and made.stdout.startswith(PROMPT.encode()) and b"5 out" in made.stderr
+    both = subprocess.run([*command, "generate", str(tmp_path), "--prompt", PROMPT, "--prompt", "The rain", "--max-tokens", "5", "--quiet"],
+                          capture_output=True, env=env)
+    first, second = both.stdout.split(b"\n\n")
+    assert both.returncode == 0 and not both.stderr and first == made.stdout.strip(b"\n") and second.startswith(b"The rain")
     bad = subprocess.run([*command, "generate", str(tmp_path / "none"), "--prompt", "a"], capture_output=True, text=True, env=env)
     assert bad.returncode == 2 and bad.stderr.endswith("no checkpoint: there is no config.json\n") and bad.stderr.count("\n") == 1
     shutil.copytree(tmp_path, tmp_path / "broken")

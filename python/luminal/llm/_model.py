@@ -144,6 +144,21 @@ class LLM:
             pass
         return stream.completion
 
+    def generate_many(self, prompts: Sequence[Prompt], *, max_tokens: int = 0, stop: Sequence[str] = (),
+                      sampling: Sampling | None = None) -> list[Completion]:
+        """A text for each prompt, written together."""
+        streams = [self.stream(prompt, max_tokens=max_tokens, stop=stop, sampling=sampling) for prompt in prompts]
+        try:
+            for stream in streams:
+                stream._begin()
+            for stream in streams:
+                for _ in stream:
+                    pass
+        finally:
+            for stream in streams:
+                stream.close()
+        return [stream.completion for stream in streams]
+
     def stream(self, prompt: Prompt, *, max_tokens: int = 0, stop: Sequence[str] = (), sampling: Sampling | None = None) -> Stream:
         """The same, piece by piece as it is written."""
         if max_tokens < 0:
@@ -171,6 +186,7 @@ class Stream(Iterator[str]):
         self.completion = Completion("", [], "length", Stats(len(ids)))
         self._llm, self._ids, self._count, self._stop, self._sampling = llm, ids, count, stop, sampling
         self._began = time.perf_counter()
+        self._text: Text | None = None
         self._pieces = self._write()
 
     def __next__(self) -> str:
@@ -179,6 +195,16 @@ class Stream(Iterator[str]):
     def close(self) -> None:
         """Ends the text where it is; other texts may be written."""
         self._pieces.close()
+        if self._text is not None:
+            self._llm._engine.drop(self._text)
+
+    def _begin(self) -> Text:
+        """It is written with the others from now on."""
+        if self._text is None:
+            text = Text(list(self._ids), len(self._ids) + self._count, sampling=self._sampling)
+            self._llm._engine.add(text)
+            self._text = text
+        return self._text
 
     def _write(self) -> Generator[str, None, None]:
         # What may be the beginning of a string to stop at waits.
@@ -209,8 +235,7 @@ class Stream(Iterator[str]):
 
     def _tokens(self) -> Generator[int, None, None]:
         engine, stats = self._llm._engine, self.completion.stats
-        text = Text(list(self._ids), len(self._ids) + self._count, sampling=self._sampling)
-        engine.add(text)
+        text = self._begin()
         try:
             last = self._began
             while (taken := engine.take(text)) is not None:
