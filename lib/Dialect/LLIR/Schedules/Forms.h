@@ -67,6 +67,8 @@ struct LoopForms {
   /// The case with its results written past the caches; null: no case may have
   /// that.
   LoopCaseAttr (*getNontemporal)(LoopCaseAttr loopCase) = nullptr;
+  /// Whether what the forms after these propose is taken where it is cheaper.
+  bool competes = false;
 };
 
 /// Of a block of the grid that has parts.

@@ -131,26 +131,44 @@ double llir::priceLoops(KernelOp kernel, LoopsAttr loops,
   return priceWork(countWork(kernel, loops, ranges, machine), machine, workers);
 }
 
-/// What the first of `choice` proposes.
+/// How much cheaper a schedule has to be than one whose forms come first.
+static constexpr double kCheaper = 0.9;
+
+/// What the first of `choice` proposes; the cheapest of it and what follows
+/// where its forms compete with others.
 static ProposedLoops proposeOf(ArrayRef<const LoopForms *> choice,
                                KernelOp kernel,
                                const KernelAnalysis::SymbolRanges &ranges,
                                const MachineModel &machine) {
   ProposedLoops result;
   for (const LoopForms *forms : choice) {
+    ProposedLoops own;
     SmallVector<LoopCaseAttr> cases =
-        forms->propose(kernel, ranges, machine, result.why);
-    if (cases.empty())
+        forms->propose(kernel, ranges, machine, own.why);
+    if (cases.empty()) {
+      // Why not is said of what is scheduled otherwise.
+      if (!result.loops)
+        llvm::append_range(result.why, own.why);
       continue;
+    }
     for (LoopCaseAttr &loopCase : cases)
       loopCase =
-          chooseStores(kernel, ranges, loopCase, *forms, machine, result.why);
-    result.loops = LoopsAttr::get(kernel.getContext(), cases);
-    LoopWork work = countWork(kernel, result.loops, ranges, machine);
-    result.price = priceWork(work, machine, machine.workers);
-    result.priceOfOne = priceWork(work, machine, 1);
-    result.why.push_back({"predicted ns", int64_t(std::llround(result.price))});
-    return result;
+          chooseStores(kernel, ranges, loopCase, *forms, machine, own.why);
+    own.loops = LoopsAttr::get(kernel.getContext(), cases);
+    LoopWork work = countWork(kernel, own.loops, ranges, machine);
+    own.price = priceWork(work, machine, machine.workers);
+    own.priceOfOne = priceWork(work, machine, 1);
+    own.why.push_back({"predicted ns", int64_t(std::llround(own.price))});
+    if (!result.loops) {
+      llvm::append_range(result.why, own.why);
+      own.why = std::move(result.why);
+      result = std::move(own);
+    } else if (own.price < kCheaper * result.price) {
+      own.why.push_back({"instead of ns", int64_t(std::llround(result.price))});
+      result = std::move(own);
+    }
+    if (!forms->competes)
+      return result;
   }
   return result;
 }
