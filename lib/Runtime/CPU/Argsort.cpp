@@ -17,6 +17,9 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 using namespace luminal;
 using namespace luminal::runtime;
@@ -153,7 +156,7 @@ constexpr int64_t kFewFirst = 16;
 /// Elements that are kept where the first `count` are looked for: whenever
 /// there are so many, all but `count` are dropped.
 int64_t getCandidates(int64_t count) {
-  constexpr int64_t kLeast = 256;
+  constexpr int64_t kLeast = 64;
   return count <= kFewFirst ? count : count + std::max(count, kLeast);
 }
 
@@ -189,6 +192,8 @@ public:
   /// Whether an element of that key may be one of them. A later one whose key
   /// is not below that of the last of `count` is not.
   bool takes(Key key) const { return !isLimited || key < limit; }
+  /// The key below which those are that may; null where any is.
+  const Key *getLimit() const { return isLimited ? &limit : nullptr; }
 
   void add(const Element &element) {
     if (count <= kFewFirst)
@@ -244,8 +249,9 @@ Element *pick(const Keys &keys, const ArgsortShape &shape,
   using Key = typename Element::Key;
   constexpr int kKeyBits = 8 * sizeof(typename Keys::Stored);
   int shift = kKeyBits - kBits;
+  Key least = 0;
   auto getBucket = [&](Key key) {
-    return static_cast<unsigned>(key >> shift) & ((1u << kBits) - 1);
+    return static_cast<unsigned>((key - least) >> shift) & ((1u << kBits) - 1);
   };
   // In turns: what was just counted is not at hand before its store is done.
   std::array<uint32_t, 1 << kBits> counts, others;
@@ -262,25 +268,36 @@ Element *pick(const Keys &keys, const ArgsortShape &shape,
     for (unsigned b = 0; b < counts.size(); ++b)
       counts[b] += others[b];
   };
-  count();
-  // Behind the leading bits that all keys have in common, where these are many.
-  if (counts[getBucket(keys(row[0]))] == shape.length) {
-    const Key one = keys(row[0]);
-    Key varying = 0;
-    for (int64_t i = 0; i < shape.length; ++i)
-      varying |= keys(row[i]) ^ one;
-    shift = std::max(0, static_cast<int>(std::bit_width(varying)) - kBits);
+  // The first and the last bucket of those that are wanted, and how many
+  // elements come before them and up to their end.
+  int64_t before = 0, through = 0;
+  unsigned low = 0, high = 0;
+  auto find = [&] {
     count();
+    before = low = 0;
+    while (before + counts[low] <= shape.begin)
+      before += counts[low++];
+    through = before;
+    high = low;
+    while ((through += counts[high]) < shape.getEnd())
+      ++high;
+  };
+  find();
+  // Many in few buckets: keys lie close to each other, and are counted by what
+  // they are above the least.
+  constexpr int64_t kFewerTimes = 16;
+  if (through - before > shape.count + shape.length / kFewerTimes) {
+    least = std::numeric_limits<Key>::max();
+    Key most = 0;
+    for (int64_t i = 0; i < shape.length; ++i) {
+      const Key key = keys(row[i]);
+      least = std::min(least, key);
+      most = std::max(most, key);
+    }
+    const int width = static_cast<int>(std::bit_width(Key(most - least)));
+    shift = std::max(0, width - kBits);
+    find();
   }
-  // The first and the last bucket of those that are wanted.
-  int64_t before = 0;
-  unsigned low = 0;
-  while (before + counts[low] <= shape.begin)
-    before += counts[low++];
-  int64_t through = before;
-  unsigned high = low;
-  while ((through += counts[high]) < shape.getEnd())
-    ++high;
   int64_t kept = 0;
   const int64_t all = through - before;
   for (int64_t i = 0; kept < all; ++i) {
@@ -292,6 +309,26 @@ Element *pick(const Keys &keys, const ArgsortShape &shape,
   return sort(elements, other, kept, sizeof(typename Keys::Stored)) +
          (shape.begin - before);
 }
+
+#if defined(__x86_64__)
+/// Whether one of `n` integers, a multiple of 4, has a key below `limit`; with
+/// AVX2, the first instructions that compare 64 bits together.
+__attribute__((target("avx2"))) bool hasBelow(const IntegerKeys<uint64_t> &keys,
+                                              const uint64_t *x, int64_t n,
+                                              uint64_t limit) {
+  // Keys without their first bit flipped are in order as signed numbers.
+  constexpr uint64_t kSign = IntegerKeys<uint64_t>::kSign;
+  const __m256i flip = _mm256_set1_epi64x(int64_t(keys.flip ^ kSign));
+  const __m256i bound = _mm256_set1_epi64x(int64_t(limit ^ kSign));
+  __m256i any = _mm256_setzero_si256();
+  for (int64_t i = 0; i < n; i += 4) {
+    const __m256i v = _mm256_loadu_si256((const __m256i *)(x + i));
+    any = _mm256_or_si256(any,
+                          _mm256_cmpgt_epi64(bound, _mm256_xor_si256(v, flip)));
+  }
+  return !_mm256_testz_si256(any, any);
+}
+#endif
 
 /// Elements of part of a row in order, in one of the two buffers, of getRoom
 /// elements: the first shape.getEnd(), or all of it.
@@ -314,6 +351,13 @@ Element *sortPart(const Keys &keys, const ArgsortShape &shape,
   std::array<Key, kBlock> block;
   for (int64_t at = begin; at < end; at += kBlock) {
     const int64_t n = std::min(kBlock, end - at);
+#if defined(__x86_64__)
+    if constexpr (std::is_same_v<Keys, IntegerKeys<uint64_t>>)
+      if (const Key *limit = candidates.getLimit();
+          limit && n == kBlock && __builtin_cpu_supports("avx2") &&
+          !hasBelow(keys, row + at, n, *limit))
+        continue;
+#endif
     Key least = std::numeric_limits<Key>::max();
     if (n == kBlock) {
       for (int64_t i = 0; i < kBlock; ++i) {

@@ -54,6 +54,8 @@ std::vector<T> draw(size_t size, unsigned kind) {
     const auto bits = static_cast<int64_t>(rng());
     if (kind == 0) // few ones
       value = static_cast<T>(bits % 5);
+    else if (kind == 3) // on both sides of 0, and close to it
+      value = static_cast<T>(bits % 4001);
     else if constexpr (std::is_floating_point_v<T>)
       value = static_cast<T>(std::ldexp(double(bits), -60 + int(bits % 40)));
     else
@@ -111,7 +113,7 @@ void check(DType type) {
                    {shape[1] / 3, shape[1] / 3}}) {
             begin = std::min(begin, std::max<int64_t>(shape[1] - 1, 0));
             count = std::min(count, shape[1]);
-            std::vector<T> x = draw<T>(shape[0] * shape[1], kind++ % 3);
+            std::vector<T> x = draw<T>(shape[0] * shape[1], kind++ % 4);
             std::vector<int64_t> y(shape[0] * count + 1, -7);
             EXPECT_OK(c->bindInput(0, x.data(), type, shape));
             std::vector<float> few(count + 1);

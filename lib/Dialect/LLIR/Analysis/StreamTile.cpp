@@ -203,7 +203,7 @@ StreamTile StreamTile::get(const StreamedStages &t,
 /// Four threads have the same rows, of each half of a warp's.
 unsigned StreamTile::countMergingSets() const {
   constexpr uint64_t half = kWarpRows / 2;
-  const uint64_t own = llvm::PowerOf2Ceil(usedRows);
+  const uint64_t own = llvm::PowerOf2Ceil(std::max<int64_t>(1, usedRows));
   bool isWarp = useTensorCores && rows == kWarpRows && threads == 4 * half;
   return isWarp && own <= half ? unsigned(half / own) : 1;
 }

@@ -148,6 +148,7 @@ Decision WriteStates::mayOverwrite(SequenceOp sequence, OpResult result,
       if (given == body.getArgument(number))
         inner = argument;
   }
+  assert(inner && "a state that no kernel of the sequence is given");
   auto yielded = cast<OpResult>(
       body.getTerminator()->getOperand(result.getResultNumber()));
   return mayWrite(
