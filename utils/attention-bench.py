@@ -14,12 +14,12 @@ the best peer, beside the same in float64. Exit code 1 where a row fails, or is 
 import argparse
 import math
 import pathlib
-import statistics
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT), str(ROOT.parent / "python")]
 
+import timing
 import torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -82,23 +82,9 @@ def make_rows(tokens, heads):
     return rows
 
 
-def time_captured(call, calls, replays=5, rounds=5):
-    call()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for _ in range(calls):
-            call()
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    times = []
-    for _ in range(rounds + 1):
-        begin.record()
-        for _ in range(replays):
-            graph.replay()
-        end.record()
-        torch.cuda.synchronize()
-        times.append(begin.elapsed_time(end) / replays / calls)
-    return 1e3 * statistics.median(times[1:])
+def of_captured(call, calls):
+    """Microseconds."""
+    return 1e3 * timing.of_captured(call, calls, replays=5)
 
 
 def peers_of(row):
@@ -133,15 +119,15 @@ def measure(row, dtype):
     def error(result):
         return float((result[0, 0, -queries:].double() - expected).abs().max())
 
-    errors, times, notes = {"luminal": error(own(*operands))}, {"luminal": time_captured(lambda: own(*operands), calls)}, []
+    errors, times, notes = {"luminal": error(own(*operands))}, {"luminal": of_captured(lambda: own(*operands), calls)}, []
     for name, call in peers_of(row).items():
         try:
-            errors[name], times[name] = error(call(*operands)), time_captured(lambda: call(*operands), calls)
+            errors[name], times[name] = error(call(*operands)), of_captured(lambda: call(*operands), calls)
         except Exception as problem:  # whatever this kernel does not take
             notes.append(f"{name}: {str(problem).strip().splitlines()[0][:60]}")
     if row.queries == 1:
         spread = operands[1].view(-1)
-        times["read"] = time_captured(lambda: (spread.view(1024, -1).sum(-1), operands[2].view(1024, -1).sum(-1)), calls)
+        times["read"] = of_captured(lambda: (spread.view(1024, -1).sum(-1), operands[2].view(1024, -1).sum(-1)), calls)
     return errors, times, notes
 
 

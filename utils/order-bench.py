@@ -12,7 +12,6 @@ in a later call, or a ratio above --ratio.
 """
 import argparse
 import pathlib
-import statistics
 import sys
 import warnings
 
@@ -20,6 +19,7 @@ warnings.filterwarnings("ignore")
 ROOT = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT), str(ROOT.parent / "python")]
 
+import timing
 import torch
 
 VOCABULARY = 128_256
@@ -206,25 +206,6 @@ def time_cpu(function, args, peers, rounds, other):
     return times, notes
 
 
-def time_captured(call, calls=10, replays=20, rounds=5):
-    call()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for _ in range(calls):
-            call()
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    times = []
-    for _ in range(rounds + 1):
-        begin.record()
-        for _ in range(replays):
-            graph.replay()
-        end.record()
-        torch.cuda.synchronize()
-        times.append(begin.elapsed_time(end) / replays / calls)
-    return statistics.median(times[1:])
-
-
 def time_gpu(function, args, peers, own):
     times, notes = {}, []
     forms = {"luminal": own}
@@ -234,7 +215,7 @@ def time_gpu(function, args, peers, own):
     for form, call in forms.items():
         try:
             torch.use_deterministic_algorithms(form == "deterministic")
-            times[form] = time_captured(lambda: call(*args))
+            times[form] = timing.of_captured(lambda: call(*args))
         except Exception as error:  # whatever does not run in a capture
             notes.append(f"{form}: {type(error).__name__}: {str(error).splitlines()[0]}")
         finally:

@@ -1,6 +1,8 @@
 # ===- timing.py - Forms of one computation timed in turn -----------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The fastest call of several forms, which take turns, so that what disturbs the machine disturbs all of them."""
+"""The fastest call of several forms, which take turns, so that what disturbs the machine disturbs all of them; and calls that
+a GPU does one after the other."""
+import statistics
 import time
 
 
@@ -29,3 +31,25 @@ def fastest_by_round(calls, rounds, seconds, settle=lambda: None):
             settle()
             minima[name].append(fastest(calls[name], seconds / rounds))
     return minima
+
+
+def of_captured(call, calls=10, replays=20, rounds=5):
+    """Milliseconds of a call, of so many that are captured into one CUDA graph: the median of rounds of its replays."""
+    import torch  # the rest needs none
+
+    call()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(calls):
+            call()
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    times = []
+    for _ in range(rounds + 1):
+        begin.record()
+        for _ in range(replays):
+            graph.replay()
+        end.record()
+        torch.cuda.synchronize()
+        times.append(begin.elapsed_time(end) / replays / calls)
+    return statistics.median(times[1:])
