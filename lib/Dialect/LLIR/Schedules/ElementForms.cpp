@@ -119,7 +119,7 @@ static void shortenCode(KernelOp kernel,
   };
   while (countCode(kernel, getUnroll) > kMostCode) {
     int64_t *largest = llvm::max_element(unrolls);
-    if (*largest <= 1)
+    if (*largest == 1)
       return;
     *largest /= 2;
   }
