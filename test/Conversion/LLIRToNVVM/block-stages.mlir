@@ -42,6 +42,17 @@ func.func @across(%x: tensor<512x768xf16>, %w: tensor<768x768xf16>) -> tensor<51
   return %0 : tensor<512x768xf16>
 }
 
+// Fewer rows than four warps have are padded: nothing but the columns takes time.
+// CHECK-LABEL: @few
+// CHECK: loops<grid(d1:128, d0:64) threads(128, 128) op0 = block {{.*}} copy = both, {{.*}} use = wgmma}>
+// PTX-LABEL: .entry few(
+// PTX: wgmma.mma_async.sync.aligned.m64n128k16
+func.func @few(%x: tensor<16x4096xbf16>, %w: tensor<28672x4096xbf16>) -> tensor<16x28672xbf16> {
+  %0 = llir.gemm %x, %w k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+      : tensor<16x4096xbf16>, tensor<28672x4096xbf16> -> tensor<16x28672xbf16>
+  return %0 : tensor<16x28672xbf16>
+}
+
 // A computed operand passes through registers into the same ring. Rows of an odd length are written element by element,
 // neighbours by neighbouring threads.
 // CHECK-LABEL: @computed

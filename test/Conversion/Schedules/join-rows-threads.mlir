@@ -63,3 +63,33 @@ func.func @few_rows(%x: tensor<3x256xf32>, %w: tensor<2048x256xf32>, %v: tensor<
   %1 = llir.gemm %0, %v k(2048) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<3x2048xf32>, tensor<256x2048xf32> -> tensor<3x256xf32>
   return %1 : tensor<3x256xf32>
 }
+
+// -----
+
+// A row is one row of @gated's first operand by one of its second: sixteen passes over weights that no cache keeps. One
+// pass over them is what several kernels read as well.
+// CHECK-LABEL: @gated
+// CHECK-COUNT-2: llir.kernel
+// REMARK: [Missed] rows {{.*}} Function=gated | {{.*}}reason="several kernels are as fast by their price"
+func.func @gated(%x: tensor<16x4096xbf16>, %w: tensor<14336x4096xbf16>, %v: tensor<14336x4096xbf16>) -> tensor<16x14336xbf16> {
+  %0 = llir.gemm %x, %w k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<16x4096xbf16>, tensor<14336x4096xbf16> -> tensor<16x14336xbf16>
+  %1 = llir.gemm %x, %v k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<16x4096xbf16>, tensor<14336x4096xbf16> -> tensor<16x14336xbf16>
+  %2 = llir.elementwise silu(%0) : (tensor<16x14336xbf16>) -> tensor<16x14336xbf16>
+  %3 = llir.elementwise mul(%1, %2) : (tensor<16x14336xbf16>, tensor<16x14336xbf16>) -> tensor<16x14336xbf16>
+  return %3 : tensor<16x14336xbf16>
+}
+
+// -----
+
+// Near miss: weights that stay in a multiprocessor's cache are read again for nothing.
+// CHECK-LABEL: @gated_small
+// CHECK-COUNT-1: llir.kernel
+// CHECK-NOT: llir.kernel
+// REMARK: [Passed] rows {{.*}} Function=gated_small
+func.func @gated_small(%x: tensor<4096x32xbf16>, %w: tensor<64x32xbf16>, %v: tensor<64x32xbf16>) -> tensor<4096x64xbf16> {
+  %0 = llir.gemm %x, %w k(32) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<4096x32xbf16>, tensor<64x32xbf16> -> tensor<4096x64xbf16>
+  %1 = llir.gemm %x, %v k(32) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<4096x32xbf16>, tensor<64x32xbf16> -> tensor<4096x64xbf16>
+  %2 = llir.elementwise silu(%0) : (tensor<4096x64xbf16>) -> tensor<4096x64xbf16>
+  %3 = llir.elementwise mul(%1, %2) : (tensor<4096x64xbf16>, tensor<4096x64xbf16>) -> tensor<4096x64xbf16>
+  return %3 : tensor<4096x64xbf16>
+}
