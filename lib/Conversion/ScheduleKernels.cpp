@@ -33,9 +33,11 @@ public:
 };
 } // namespace
 
-/// A kernel from which idle workers are worth a second look, in nanoseconds;
-/// and the price of several kernels beside that of one from which they are it.
-static constexpr double kWorthSplitting = 20e3;
+/// The price of a kernel from which idle workers are worth a second look, in
+/// nanoseconds where workers are the caller's threads, and in launches where
+/// all of a GPU is there; and the price of several kernels beside that of one
+/// from which they are it.
+static constexpr double kWorthSplitting = 20e3, kLaunchesWorthSplitting = 5;
 static constexpr double kMostOfWhole = 0.8;
 
 namespace {
@@ -52,9 +54,12 @@ struct Decided {
 static SmallVector<llir::ProposedLoops>
 proposeSplit(llir::KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
              const llir::ProposedLoops &whole, const TargetInterface &device) {
-  bool areIdle =
-      2 * whole.price * device.getMachine().workers > 3 * whole.priceOfOne;
-  if (!whole.loops || whole.price < kWorthSplitting || !areIdle)
+  const MachineModel machine = device.getMachine();
+  bool areIdle = 2 * whole.price * machine.workers > 3 * whole.priceOfOne;
+  double least = machine.blockThreads
+                     ? kLaunchesWorthSplitting * machine.launchTime
+                     : kWorthSplitting;
+  if (!whole.loops || whole.price < least || !areIdle)
     return {};
   SmallVector<llir::KernelOp> kernels = llir::splitByReductions(kernel);
   SmallVector<llir::ProposedLoops> parts;

@@ -6,9 +6,9 @@
 
 // Vectors of 16 bytes, threads along the fastest dim.
 // CHECK-LABEL: @map
-// CHECK: loops<grid(d0*d1:4 v4) threads(256)>
+// CHECK: loops<grid(d0*d1:4 v4) threads(128)>
 // PTX-LABEL: .entry map(
-// PTX: .maxntid 256
+// PTX: .maxntid 128
 // PTX: ld.global.nc.v4.b32
 // PTX: st.global.v4.b32
 func.func @map(%x: tensor<1024x256xf32>) -> tensor<1024x256xf32> {
@@ -18,7 +18,7 @@ func.func @map(%x: tensor<1024x256xf32>) -> tensor<1024x256xf32> {
 
 // Rows that begin anywhere are read element by element; what is written is a vector as far as it is aligned.
 // CHECK-LABEL: @unaligned
-// CHECK: loops<grid(d0, d1:2 v2) threads(256)>
+// CHECK: loops<grid(d0, d1:2 v2) threads(128)>
 // PTX-LABEL: .entry unaligned(
 // PTX-NOT: ld.global.{{.*}}v
 // PTX: st.global.v2.b32
@@ -58,7 +58,7 @@ func.func @short(%x: tensor<65536x32xf32>) -> tensor<65536xf32> {
 
 // Neighbours in memory are in different rows: a thread for each.
 // CHECK-LABEL: @across
-// CHECK: loops<grid(d0) stream(d1:all) threads({{[0-9]+}}) op1 = pass {lanes = 1, unroll = 16}>
+// CHECK: loops<grid(d0) stream(d1:all) threads({{[0-9]+}}) op1 = pass {lanes = 1, unroll = 8}>
 // PTX-LABEL: .entry across(
 // PTX-NOT: shfl
 func.func @across(%x: tensor<512x65536xf32>) -> tensor<65536xf32> {
@@ -104,15 +104,38 @@ func.func @short_few(%x: tensor<512x31xf32>) -> tensor<512xf32> {
 
 // An index that is the same along the vector does not make it shorter.
 // CHECK-LABEL: @lookup
-// CHECK: loops<grid(d0, d1:4 v4) threads(256)>
+// CHECK: loops<grid(d0, d1:4 v4) threads(128)>
 func.func @lookup(%table: tensor<65536x1024xf32>, %i: tensor<4096xi64>) -> tensor<4096x1024xf32> {
   %0 = llir.gather %table, %i : tensor<65536x1024xf32>, tensor<4096xi64> -> tensor<4096x1024xf32>
   return %0 : tensor<4096x1024xf32>
 }
 
+// Rows of which a vector is less than an access: a thread looks up as many as make it one. A near miss: as many threads
+// as there are rows to look up are needed.
+// CHECK-LABEL: @lookup_narrow
+// CHECK: loops<grid(d0:2, d1:4 v4) threads(128)>
+func.func @lookup_narrow(%table: tensor<1048576x100xf16>, %i: tensor<524288xi64>) -> tensor<524288x100xf16> {
+  %0 = llir.gather %table, %i : tensor<1048576x100xf16>, tensor<524288xi64> -> tensor<524288x100xf16>
+  return %0 : tensor<524288x100xf16>
+}
+// CHECK-LABEL: @lookup_few
+// CHECK: loops<grid(d0, d1:4 v4) threads(
+func.func @lookup_few(%table: tensor<1048576x100xf16>, %i: tensor<4096xi64>) -> tensor<4096x100xf16> {
+  %0 = llir.gather %table, %i : tensor<1048576x100xf16>, tensor<4096xi64> -> tensor<4096x100xf16>
+  return %0 : tensor<4096x100xf16>
+}
+
+// Narrow elements of odd rows: a small team, with as many of each as are whole rounds.
+// CHECK-LABEL: @narrow_rows
+// CHECK: stream(d1:all) threads(128, 128) op{{[0-9]+}} = pass {blocks = 8, lanes = 1, unroll = 12}
+func.func @narrow_rows(%x: tensor<12007x1537xbf16>) -> tensor<12007x1537xbf16> {
+  %0 = llir.softmax %x : tensor<12007x1537xbf16>
+  return %0 : tensor<12007x1537xbf16>
+}
+
 // Two tensors beside each other: each vector is of one of them. Indices that fit in 32 bits are divided so.
 // CHECK-LABEL: @beside
-// CHECK: loops<grid(d0, d1:4 v4) threads(256)>
+// CHECK: loops<grid(d0, d1:4 v4) threads(128)>
 // PTX-LABEL: .entry beside(
 // PTX: mul.hi.u32
 // PTX-COUNT-2: ld.global.nc.v4.b32
@@ -130,7 +153,7 @@ func.func @beside(%x: tensor<1024x1000xf32>, %y: tensor<1024x1500xf32>) -> tenso
 
 // A near miss: vectors of four would be of both.
 // CHECK-LABEL: @beside_odd
-// CHECK: loops<grid(d0, d1:2 v2) threads(256)>
+// CHECK: loops<grid(d0, d1:2 v2) threads(128)>
 func.func @beside_odd(%x: tensor<1024x1002xf32>, %y: tensor<1024x1498xf32>) -> tensor<1024x2500xf32> {
   %0 = llir.view %x <(d0, d1) -> (d0, min(d1, 1001))> : tensor<1024x1002xf32> -> tensor<1024x2500xf32>
   %1 = llir.view %y <(d0, d1) -> (d0, max(d1, 1002) - 1002)> : tensor<1024x1498xf32> -> tensor<1024x2500xf32>

@@ -45,7 +45,7 @@ func.func @whole(%a: tensor<16777216xf32>) -> tensor<f32> {
 // CHECK: loops<grid(d0:all v8) stream(d1:all) parts(64) op1 = pass {lanes = 1, unroll = 2}>
 // REMARK: parts=64
 // CUDA-LABEL: @tall
-// CUDA: loops<grid(d0) stream(d1:all) parts(1024) threads(256) op1 = pass {lanes = 1, unroll = 16}>
+// CUDA: loops<grid(d0:2 v2) stream(d1:all) parts(1024) threads(256) op1 = pass {lanes = 1, unroll = 16}>
 func.func @tall(%a: tensor<1048576x8xf32>) -> tensor<8xf32> {
   %r = llir.kernel(%a) : (tensor<1048576x8xf32>) -> tensor<8xf32> {
   ^bb0(%x: tensor<1048576x8xf32>):
@@ -57,11 +57,11 @@ func.func @tall(%a: tensor<1048576x8xf32>) -> tensor<8xf32> {
 }
 
 // -----
-// Threads of a GPU that sum a column each: no more of them than keep its memory busy, for one merges the parts.
+// Threads of a GPU that sum some columns each, as many as they read at once: no more of them than keep its memory busy, for one merges the parts.
 // CUDA-LABEL: @columns
-// CUDA: loops<grid(d0) stream(d1:all) parts(123) threads(256) op1 = pass {lanes = 1, unroll = 16}>
+// CUDA: loops<grid(d0:4 v4) stream(d1:all) parts({{[0-9]+}}) threads(256) op1 = pass {lanes = 1, unroll = 16}>
 // L4-LABEL: @columns
-// L4: loops<grid(d0) stream(d1:all) parts(15) threads(256) op1 = pass {lanes = 1, unroll = 16}>
+// L4: loops<grid(d0:4 v4) stream(d1:all) parts(60) threads(256) op1 = pass {lanes = 1, unroll = 16}>
 func.func @columns(%a: tensor<65536x1000xf32>) -> tensor<1000xf32> {
   %r = llir.kernel(%a) : (tensor<65536x1000xf32>) -> tensor<1000xf32> {
   ^bb0(%x: tensor<65536x1000xf32>):

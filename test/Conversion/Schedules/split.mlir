@@ -48,3 +48,26 @@ func.func @sum(%x: tensor<4x1048576xf32>) -> tensor<4xf32> {
   %0 = llir.reduce sum %x : tensor<4x1048576xf32> -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// The place of the greatest: the last step is of the same rows as the last reduction, and its epilogue.
+// CHECK-LABEL: @greatest
+// CHECK: %[[MAX:[0-9]+]] = llir.kernel(%arg0) loops<{{.*}}parts({{.*}}-> tensor<1xf32> {
+// CHECK: llir.kernel(%[[MAX]], %arg0) loops<{{.*}}parts({{.*}}-> tensor<1xi64> {
+// CHECK-NOT: llir.kernel
+// CHECK: return
+func.func @greatest(%x: tensor<1x262208xf32>) -> tensor<1xi64> {
+  %none = llir.constant dense<262208> : tensor<i64>
+  %ends = llir.view %none <(d0, d1) -> ()> : tensor<i64> -> tensor<1x262208xi64>
+  %end = llir.view %none <(d0) -> ()> : tensor<i64> -> tensor<1xi64>
+  %max = llir.reduce max %x : tensor<1x262208xf32> -> tensor<1xf32>
+  %wide = llir.view %max <(d0, d1) -> (d0)> : tensor<1xf32> -> tensor<1x262208xf32>
+  %is = llir.elementwise equal(%x, %wide) : (tensor<1x262208xf32>, tensor<1x262208xf32>) -> tensor<1x262208xi1>
+  %at = llir.iota <(d0, d1) -> (d1)> : tensor<1x262208xi64>
+  %left = llir.elementwise sub(%ends, %at) : (tensor<1x262208xi64>, tensor<1x262208xi64>) -> tensor<1x262208xi64>
+  %zero = llir.constant dense<0> : tensor<i64>
+  %zeros = llir.view %zero <(d0, d1) -> ()> : tensor<i64> -> tensor<1x262208xi64>
+  %found = llir.elementwise select(%is, %left, %zeros) : (tensor<1x262208xi1>, tensor<1x262208xi64>, tensor<1x262208xi64>) -> tensor<1x262208xi64>
+  %first = llir.reduce max %found : tensor<1x262208xi64> -> tensor<1xi64>
+  %place = llir.elementwise sub(%end, %first) : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+  return %place : tensor<1xi64>
+}

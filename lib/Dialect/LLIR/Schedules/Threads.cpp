@@ -124,6 +124,10 @@ int64_t llir::countThreadsInFlight(double bytes, const MachineModel &machine) {
       std::clamp(needed, kLeast * workers, workers * machine.residentThreads));
 }
 
+bool llir::hasWorkForTeams(int64_t units, unsigned team) {
+  return units * team >= kManyUnitsEach * kManyThreads;
+}
+
 unsigned llir::chooseTeam(std::optional<int64_t> vectors,
                           std::optional<int64_t> units, int64_t each,
                           const MachineModel &machine, bool areWide) {
@@ -138,7 +142,7 @@ unsigned llir::chooseTeam(std::optional<int64_t> vectors,
     // that threads have work all the same.
     while (team > kSmallestTeam && units &&
            *vectors <= int64_t(team) / 2 * kMostVectorsEach &&
-           *units * (team / 2) >= kManyUnitsEach * kManyThreads)
+           hasWorkForTeams(*units, team / 2))
       team /= 2;
     return team;
   }
@@ -153,7 +157,7 @@ unsigned llir::chooseTeam(std::optional<int64_t> vectors,
   for (unsigned half = team / 2;
        areWide && half >= 4 * machine.warpThreads && units &&
        llvm::divideCeil(*vectors, half) <= kMostVectorsOfBlock &&
-       *units * half >= kManyUnitsEach * kManyThreads &&
+       hasWorkForTeams(*units, half) &&
        kWorthHalving * getLoss(half) < getLoss(team);
        half /= 2)
     team = half;
@@ -161,10 +165,10 @@ unsigned llir::chooseTeam(std::optional<int64_t> vectors,
 }
 
 unsigned llir::chooseThreads(std::optional<int64_t> total, unsigned team,
-                             const MachineModel &machine) {
+                             const MachineModel &machine, unsigned most) {
   if (team > machine.warpThreads)
     return team;
-  unsigned threads = 256;
+  unsigned threads = most;
   while (total && threads > 64 && *total < kManyThreads * threads / 256)
     threads /= 2;
   return threads;

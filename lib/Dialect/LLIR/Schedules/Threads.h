@@ -52,9 +52,12 @@ int64_t countThreadsInFlight(double bytes, const MachineModel &machine);
 unsigned chooseTeam(std::optional<int64_t> vectors,
                     std::optional<int64_t> units, int64_t each,
                     const MachineModel &machine, bool areWide = false);
-/// Threads of a block where `total` (nothing: unknown) of them have work.
+/// Whether so many units give all threads work many times over, each by a team.
+bool hasWorkForTeams(int64_t units, unsigned team);
+/// Threads of a block, at most `most` unless a team has more, where `total`
+/// (nothing: unknown) of them have work.
 unsigned chooseThreads(std::optional<int64_t> total, unsigned team,
-                       const MachineModel &machine);
+                       const MachineModel &machine, unsigned most = 256);
 /// Rounds of a team over `vectors` vectors that are taken in a row.
 int64_t chooseRounds(std::optional<int64_t> vectors, unsigned team,
                      int64_t most);

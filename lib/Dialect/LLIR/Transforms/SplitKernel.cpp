@@ -159,11 +159,14 @@ SmallVector<KernelOp> llir::splitByReductions(KernelOp kernel) {
   }
   if (reductions.empty())
     return {};
-  // Nothing follows where all that is yielded are the only level's results.
+  // What only the last level's results are turned into is computed with them.
   ValueRange yielded = getYielded(kernel);
-  if (reductions.size() == 1 && llvm::all_of(yielded, [&](Value v) {
-        return llvm::is_contained(reductions[0], v);
-      }))
+  auto isOfLast = [&](Value v) {
+    return hlir::getExtents(v) == hlir::getExtents(reductions.back().front());
+  };
+  if (!reductions.back().empty() && llvm::all_of(yielded, isOfLast))
+    reductions.pop_back();
+  if (reductions.empty())
     return {};
   Splitter splitter(kernel);
   SmallVector<KernelOp> kernels;

@@ -10,10 +10,11 @@ namespace luminal::llir {
 
 /// Builds, before `kernel`, kernels that together compute the same: one for
 /// each level of its reductions, which is at a level above those whose results
-/// it reads, and one for what is left. What is between is computed in each that
-/// reads it. The results of the last are the kernel's, which stays as it is.
-/// None where it has other loops than reductions of rows, or only one level and
-/// nothing after it.
+/// it reads, and one for what is left, which joins the last level where it is
+/// of the same rows. What is between is computed in each that reads it. The
+/// results of the last are the kernel's, which stays as it is. None where it
+/// has other loops than reductions of rows, or only one level and nothing after
+/// it but values of its rows.
 llvm::SmallVector<KernelOp> splitByReductions(KernelOp kernel);
 
 /// Builds, before a kernel of one update, kernels that compute the same: one
