@@ -77,6 +77,26 @@ static Result<Pool> readPool(OpCall &o, Value x, unsigned n, bool dilated) {
   return pool;
 }
 
+/// Without offsets of a window at which none has an element of `x`, as where
+/// the only one in ceil_mode is far larger than that: no window begins before
+/// the padding.
+static void dropOutside(OpCall &o, Value x, Pool &pool) {
+  auto &[w, pads] = pool;
+  unsigned lead = o.rank(x) - pads.size();
+  if (w.positions.empty())
+    return;
+  for (unsigned i = 0; i < pads.size(); ++i) {
+    Expr end = o.extents(x)[lead + i] + pads[i].first;
+    Expr most = o.assumptions().simplify(Expr::ceilDiv(end, w.dilation[i]));
+    if (!o.assumptions().provablyLess(most, w.size[i]))
+      continue;
+    w.size[i] = most;
+    pads[i].second = o.assumptions().simplify(Expr::max(
+        (w.positions[i] - Expr(1)) * Expr(w.stride[i]) + w.reach(i) - end,
+        Expr(0)));
+  }
+}
+
 /// `x` extended over the last dims.
 static Result<Value> padded(OpCall &o, Value x, const Pads &pads, double fill) {
   SmallVector<Padding> dims;
@@ -119,6 +139,7 @@ static Status maxPool(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");
   LUMINAL_TRY(pool, readPool(o, x, n, /*dilated=*/true));
+  dropOutside(o, x, pool);
   auto &[w, pads] = pool;
   unsigned lead = o.rank(x) - n;
   SmallVector<Expr> from = o.extents(x);
@@ -166,9 +187,11 @@ static Status avgPool(OpCall &o) {
   unsigned lead = o.rank(x) - n;
   SmallVector<Expr> from = o.extents(x);
   x = c.cast(x, wide);
-  LUMINAL_TRY(v, padded(o, x, pads, 0));
-  LUMINAL_CHECK(place(o, v, w));
-  Value sum = c.reduceSum(windows(o, v, w), {lead + n}, false);
+  Pool seen = pool;
+  dropOutside(o, x, seen);
+  LUMINAL_TRY(v, padded(o, x, seen.pads, 0));
+  LUMINAL_CHECK(place(o, v, seen.window));
+  Value sum = c.reduceSum(windows(o, v, seen.window), {lead + n}, false);
   // Elements that ceil_mode adds after the padding do not count.
   Expr elements(1);
   for (unsigned i = 0; i < n; ++i) {
