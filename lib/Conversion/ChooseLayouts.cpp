@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ProductWeights.h"
 #include "luminal/Conversion/Passes.h"
 #include "luminal/Conversion/Target.h"
 #include "luminal/Dialect/LLIR/Analysis/DimClasses.h"
@@ -98,7 +99,7 @@ public:
 
 private:
   void addProducts();
-  bool isWeights(Value v) const { return ofWeights.contains(v); }
+  bool isWeights(Value v) const { return weights.contains(v); }
   bool isInnermostDim(Value v, unsigned dim) const;
   bool isInnermost(Value v, unsigned number) const;
   bool canMove(Value v, unsigned number) const;
@@ -110,9 +111,8 @@ private:
   const PricedProduct &priceProduct(const Product &p);
   int64_t countPrepared(const Product &p,
                         const llir::Reordering &reordering) const;
-  std::pair<RankedTensorType, MapAttr>
-  getStored(const Product &p, unsigned side,
-            const Reordering &reordering) const;
+  StoredSide getStored(const Product &p, unsigned side,
+                       const Reordering &reordering) const;
   llir::KernelOp buildKernel(const Product &p, const Reordering &reordering,
                              Block &scratch) const;
   Price priceProduct(const Product &p, const Reordering &reordering);
@@ -129,14 +129,9 @@ private:
   const TargetInterface &device;
   MachineModel machine;
   Assumptions symbols;
-  /// Values of weights, constants and indices alone.
-  DenseSet<Value> ofWeights;
+  WeightValues weights;
   std::optional<DimClasses> classes;
   SmallVector<Product, 0> products;
-  /// Bytes that prepared values may still take; and whether those in the place
-  /// of a weight count (`--prepare-bytes`).
-  int64_t room = 0;
-  bool isBounded = false;
   Layouts layouts;
   /// Prices by what the kernel of a product is made of.
   std::map<std::vector<const void *>, Price> known;
@@ -155,44 +150,9 @@ Chooser::Chooser(func::FuncOp func, const TargetInterface &device,
                  int64_t prepareBytes)
     : block(func.getBody().front()), device(device),
       machine(device.getMachine()),
-      symbols(hlir::getAssumptions(block.getTerminator())) {
-  for (BlockArgument argument : block.getArguments())
-    if (llir::isWeight(argument))
-      ofWeights.insert(argument);
-  isBounded = prepareBytes >= 0;
-  room = isBounded ? prepareBytes
-                   : int64_t(device.getPrepareShare() *
-                             double(llir::countWeightBytes(func)));
-  for (Operation &op : block) {
-    bool isOfWeights =
-        isa<llir::BodyOpInterface, llir::PrepareOp>(op) &&
-        !llir::usesSymbols(&op) &&
-        llvm::all_of(op.getOperands(), [&](Value v) { return isWeights(v); });
-    if (isOfWeights)
-      ofWeights.insert(op.result_begin(), op.result_end());
-    if (isa<llir::PrepareOp>(op))
-      room -= int64_t(countBytes(op.getResult(0)));
-  }
-  room = std::max<int64_t>(room, 0);
+      symbols(hlir::getAssumptions(block.getTerminator())),
+      weights(func, prepareBytes, device.getPrepareShare()) {
   addProducts();
-}
-
-/// Moves the end of the product to where it is (Product::end).
-static void followResult(Product &p, const Assumptions &symbols) {
-  while (p.end.hasOneUse()) {
-    Operation *user = *p.end.getUsers().begin();
-    auto body = dyn_cast<llir::BodyOpInterface>(user);
-    if (auto view = dyn_cast<llir::ViewOp>(user)) {
-      SmallVector<Expr> extents = hlir::getExtents(view.getResult());
-      if (!llir::invert(view.getMap(), extents, hlir::getExtents(p.end),
-                        symbols))
-        return;
-      p.toProduct = llir::compose(view.getMap(), p.toProduct, extents, symbols);
-    } else if (!body || !body.isPointwise()) {
-      return;
-    }
-    p.end = user->getResult(0);
-  }
 }
 
 /// Those that stand alone: anchors that are walked jointly have orders of their
@@ -290,7 +250,7 @@ const PricedProduct &Chooser::priceProduct(const Product &p) {
     return result;
   result.price = priceProduct(p, std::nullopt);
   Reordering found = findReordering(p);
-  if (!found || countPrepared(p, *found) > room)
+  if (!found || countPrepared(p, *found) > weights.room)
     return result;
   Price price = priceProduct(p, found);
   if (isWorthwhile(price, result.price))
@@ -298,34 +258,19 @@ const PricedProduct &Chooser::priceProduct(const Product &p) {
   return result;
 }
 
-/// Whether `op` alone reads `v`, through whatever views.
-static bool isReadByOne(Value v, Operation *op) {
-  return llvm::all_of(v.getUsers(), [&](Operation *user) {
-    return user == op || ((isa<llir::ViewOp>(user) ||
-                           (user->getNumResults() == 1 &&
-                            llir::skipWidening(user->getResult(0)) == v)) &&
-                          isReadByOne(user->getResult(0), op));
-  });
-}
-
-/// Bytes that the weights in another order take. Weights that nothing else
-/// reads are in memory in that order only, which is no more where just the sum
-/// of what is prepared beside weights is bounded.
 int64_t Chooser::countPrepared(const Product &p,
                                const llir::Reordering &reordering) const {
-  Value base = p.reads[reordering.weights].base;
-  return !isBounded && isReadByOne(base, p.op) ? 0 : int64_t(countBytes(base));
+  return weights.countMore(p.reads[reordering.weights].base, p.op);
 }
 
 /// The memory that the product reads for a side, and how.
-std::pair<RankedTensorType, MapAttr>
-Chooser::getStored(const Product &p, unsigned side,
-                   const Reordering &reordering) const {
+StoredSide Chooser::getStored(const Product &p, unsigned side,
+                              const Reordering &reordering) const {
   const ProductRead &read = p.reads[side];
   if (reordering && reordering->weights == side) {
     llir::PackedOperand packed =
         *llir::packOperand(p.op, read, reordering->digit, symbols);
-    return {packed.type, packed.map};
+    return {packed.type, packed.map, read.isWidened};
   }
   MapAttr map = read.map;
   if (reordering)
@@ -337,55 +282,26 @@ Chooser::getStored(const Product &p, unsigned side,
       hlir::getTensorType(llir::applyOrder(hlir::getExtents(read.base), order),
                           getElementType(read.base)),
       llir::compose(map, llir::getToOrder(map.getContext(), order), domain,
-                    symbols)};
+                    symbols),
+      read.isWidened};
 }
 
 //===----------------------------------------------------------------------===//
 // Prices
 //===----------------------------------------------------------------------===//
 
-/// A kernel of the product alone, at the end of `scratch`, which holds its
-/// operands.
+/// A kernel of the product alone, at the end of `scratch`.
 llir::KernelOp Chooser::buildKernel(const Product &p,
                                     const Reordering &reordering,
                                     Block &scratch) const {
-  MLIRContext *context = p.op->getContext();
-  Location loc = p.op->getLoc();
   llir::DimOrder order = layouts.getOrder(p.end);
   SmallVector<Expr> extents = llir::applyOrder(hlir::getExtents(p.end), order);
-  MapAttr map = llir::compose(llir::getFromOrder(context, order), p.toProduct,
-                              extents, symbols);
-  RankedTensorType type =
-      hlir::getTensorType(extents, getElementType(p.op->getResult(0)));
-  std::pair<RankedTensorType, MapAttr> stored[] = {getStored(p, 0, reordering),
-                                                   getStored(p, 1, reordering)};
-  SmallVector<Value> operands;
-  for (auto &[memory, read] : stored)
-    operands.push_back(scratch.addArgument(memory, loc));
-  OpBuilder builder(context);
-  builder.setInsertionPointToEnd(&scratch);
-  auto kernel = llir::KernelOp::create(builder, loc, TypeRange(type), operands,
-                                       /*in_place=*/false, /*loops=*/nullptr);
-  OpBuilder body = OpBuilder::atBlockEnd(&kernel.getBody().emplaceBlock());
-  SmallVector<Value> sides;
-  for (unsigned side : {0, 1}) {
-    RankedTensorType memory = stored[side].first;
-    Value v = body.getBlock()->addArgument(memory, loc);
-    if (p.reads[side].isWidened)
-      v = llir::ElementwiseOp::create(
-          body, loc, hlir::withElementType(memory, body.getF32Type()),
-          llir::Fn::Cast, v);
-    sides.push_back(v);
-  }
-  OperationState state(loc, p.op->getName(), sides, p.op->getResultTypes());
-  state.propertiesAttr = p.op->getPropertiesAsAttribute();
-  auto copy = cast<ProductOpInterface>(body.create(state));
-  copy.setMaps(stored[0].second, stored[1].second);
-  Value result = copy->getResult(0);
-  if (!map.isIdentity() || result.getType() != type)
-    result = llir::ViewOp::create(body, loc, type, result, map);
-  llir::YieldOp::create(body, loc, result);
-  return kernel;
+  MapAttr map = llir::compose(llir::getFromOrder(p.op->getContext(), order),
+                              p.toProduct, extents, symbols);
+  return buildProductKernel(
+      p.op, {getStored(p, 0, reordering), getStored(p, 1, reordering)},
+      hlir::getTensorType(extents, getElementType(p.op->getResult(0))), map,
+      scratch);
 }
 
 /// Nanoseconds of the product's kernel as operands and results are stored now.
@@ -562,7 +478,7 @@ void Chooser::tryClass(unsigned number, const Product &asks,
     if (hasClass(p, number))
       if (const Reordering &found = priceProduct(p).reordering)
         bytes += countPrepared(p, *found);
-  if (bytes > room)
+  if (bytes > weights.room)
     return refuse("the memory for prepared values is used up");
   reporter.passed(asks.op->getLoc(), "layout", args);
 }
@@ -597,7 +513,7 @@ void Chooser::choose(const Reporter &reporter) {
     return;
   classes.emplace(block, [&](Value v) { return isWeights(v); });
   for (Product &p : products)
-    followResult(p, symbols);
+    std::tie(p.end, p.toProduct) = followProduct(p.op, symbols);
   DenseSet<unsigned> tried;
   for (const Wish &wish : wishes) {
     unsigned number = classes->getClass(wish.base, wish.dim);
@@ -606,10 +522,10 @@ void Chooser::choose(const Reporter &reporter) {
   }
   for (const Product &p : products) {
     const Reordering &found = priceProduct(p).reordering;
-    if (!found || countPrepared(p, *found) > room)
+    if (!found || countPrepared(p, *found) > weights.room)
       continue;
     layouts.reorder(p.op, *found);
-    room -= countPrepared(p, *found);
+    weights.room -= countPrepared(p, *found);
   }
 }
 

@@ -203,6 +203,11 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
       products.blockThreads = machine.blockThreads;
       pm.addNestedPass<func::FuncOp>(llir::createJoinProductsPass(products));
     }
+    PackWeightsPassOptions pack;
+    setDevice(pack, options);
+    pack.workers = options.workers;
+    pack.prepareBytes = options.prepareBytes;
+    pm.addNestedPass<func::FuncOp>(createPackWeightsPass(pack));
     if (options.fuse == "stages")
       pm.addNestedPass<func::FuncOp>(llir::createFormConcatsPass());
     llir::FuseKernelsPassOptions fuse;

@@ -107,17 +107,24 @@ struct GemmLoops {
     int64_t outer = 1, period = 1, outerStep = 0;
   };
   std::optional<Windows> windows;
+  /// Columns that memory holds packed, from that of column 0 on; null: they are
+  /// packed to scratch.
+  mlir::Value panels;
   /// The scalar C[kIndex, column].
   std::function<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::Value kIndex,
                             mlir::Value column)>
       loadColumn;
   /// A finished tile in memory: element (i, j) of [0, rowCount) x [0,
-  /// columnCount) is at tile[i * tile.columns() + j] and belongs at (row +
-  /// i, column + j).
+  /// columnCount) is at tile[i * tile.columns() + j], or with `transposes` at
+  /// tile[j * tileLine() + i], and belongs at (row + i, column + j). Whole
+  /// vectors of either may be read.
   std::function<void(mlir::ImplicitLocOpBuilder &b, mlir::Value tile,
                      mlir::Value row, mlir::Value rowCount, mlir::Value column,
                      mlir::Value columnCount)>
       finish;
+
+  bool transposes = false;
+  int64_t tileLine() const;
 
   /// Memory that `finish` reads or writes for a tile at (row, column): the
   /// caches bring it while the tile is summed, a row after the other. Null:
@@ -134,6 +141,10 @@ struct GemmLoops {
       findAhead;
   /// Steps of k between two rows of it, where columns are packed.
   static constexpr unsigned kAheadSteps = 4;
+
+  /// Rows that the sums of a remainder are taken for at once: enough of them
+  /// keep the units busy, and few are little code.
+  static constexpr unsigned kRemainderRows = 4;
 
   /// Bytes of scratch that `build` needs besides packedBytes(k): the tile.
   int64_t tileBytes() const;

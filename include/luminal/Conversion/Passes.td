@@ -145,6 +145,36 @@ def ChooseLayoutsPass : Pass<"llir-choose-layouts", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
+def PackWeightsPass : Pass<"llir-pack-weights", "::mlir::func::FuncOp"> {
+  let summary = "Prepare weights as products take them";
+  let description = [{
+    A product on a CPU reads vectors of columns from panels, which it packs in each call. Weights are the same in every call:
+    where the device predicts that the product takes less time without packing, they are prepared as panels
+    (docs/LLIR.md, "Panels of weights").
+
+    Before:
+    ```mlir
+    %r = llir.gemm %x, %w k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+        : tensor<64x512xf32>, tensor<1024x512xf32> -> tensor<64x1024xf32>
+    ```
+    After:
+    ```mlir
+    %v = llir.view %w <(d0, d1, d2) -> (32 * d0 + d2, d1)> : tensor<1024x512xf32> -> tensor<32x512x32xf32>
+    %p = llir.prepare %v : tensor<32x512x32xf32>
+    %r = llir.gemm %x, %p k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1 floordiv 32, d2, d1 mod 32)>
+        : tensor<64x512xf32>, tensor<32x512x32xf32> -> tensor<64x1024xf32>
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "Kind of device">,
+    Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
+    Option<"machine", "machine", "std::string", "\"\"", "File with the model of the machine">,
+    Option<"workers", "workers", "unsigned", "0", "Workers that share a kernel; 0: those of the machine">,
+    Option<"prepareBytes", "prepare-bytes", "int64_t", "-1", "As of llir-prepare-weights">,
+  ];
+  let dependentDialects = ["::luminal::llir::LLIRDialect"];
+}
+
 def JoinRowsPass : Pass<"llir-join-rows", "::mlir::func::FuncOp"> {
   let summary = "Make kernels over the same rows one";
   let description = [{

@@ -11,6 +11,9 @@
 using namespace luminal;
 using namespace mlir;
 
+static_assert(GemmLoops::kRemainderRows == ProductAnalysis::kRemainderRows,
+              "schedules are priced as loops are");
+
 /// Room for the dot products of a row that wait for what follows them: whole
 /// vectors.
 static constexpr int64_t kWaiting = 64;
@@ -68,12 +71,13 @@ GemmLoops ProductEmitter::makeLoops() const {
   g.factor = p.hasPairs() ? e.b.getI32Type() : accumulator;
   g.tile = getTile();
   g.usesTiles = p.hasTiles();
+  g.transposes = p.finishesRows;
   return g;
 }
 /// What GemmLoops takes.
 Expr ProductEmitter::getLoopsBytes() const {
   GemmLoops g = makeLoops();
-  if (p.windows)
+  if (p.windows || p.panels)
     return g.tileBytes() + 64;
   return Expr(g.tileBytes() + 64) + p.countSteps(p.kRoom) * g.packedBytesPerK();
 }
@@ -154,6 +158,9 @@ void ProductEmitter::emitTiled(Value rowLo, Value rowHi, Value lo, Value hi,
                         Value count) {
       return load(p.columns, column, k, p.columns.dim, lanes, count);
     };
+  if (p.panels)
+    g.panels = e.address(e.getBuffer(p.panels->memory.getArgNumber()),
+                         e.value(p.panels->begin), p.factor);
   if (pack == "runs") {
     g.line = alignedScratch(getLoopsBytes());
     g.fillLine = [&](ImplicitLocOpBuilder &, Value k) {
@@ -179,6 +186,9 @@ void ProductEmitter::emitTiled(Value rowLo, Value rowHi, Value lo, Value hi,
   }
   g.finish = [&](ImplicitLocOpBuilder &, Value memory, Value row,
                  Value rowCount, Value column, Value columnCount) {
+    if (p.finishesRows)
+      return finishColumns(memory, g.tileLine(), {row, rowCount},
+                           {column, columnCount});
     finishRows(memory, getTile().columns(), row, rowCount, column,
                e.add(column, columnCount));
   };
@@ -270,11 +280,25 @@ void ProductEmitter::finishRows(Value memory, int64_t width, Value row,
   });
 }
 
+void ProductEmitter::finishColumns(Value memory, int64_t line, IndexRange rows,
+                                   IndexRange columns) {
+  e.forLoop(e.constant(0), columns.hi, e.constant(1), [&](Value j) {
+    e.setDim(p.columns.dim, e.add(columns.lo, j));
+    Value at = e.mul(j, e.constant(line));
+    finishLine(p.rows.dim, e.address(memory, at, accumulator), rows.lo,
+               e.add(rows.lo, rows.hi));
+  });
+}
+
 /// Columns [lo, hi) of a finished row, the first at `line`.
 void ProductEmitter::finishRow(Value line, Value lo, Value hi) {
-  e.laneLoop(p.columns.dim, lo, hi, lanes, [&] {
-    Value j = e.sub(e.value(Expr::dim(p.columns.dim)), lo);
-    // Lines are whole vectors: reading past the last column is safe.
+  finishLine(p.columns.dim, line, lo, hi);
+}
+
+void ProductEmitter::finishLine(unsigned dim, Value line, Value lo, Value hi) {
+  e.laneLoop(dim, lo, hi, lanes, [&] {
+    Value j = e.sub(e.value(Expr::dim(dim)), lo);
+    // Lines are whole vectors: reading past the last element is safe.
     Value sum = LLVM::LoadOp::create(e.b, e.laneType(accumulator),
                                      e.address(line, j, accumulator), bytes);
     finish(sum);

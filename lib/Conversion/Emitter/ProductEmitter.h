@@ -79,6 +79,12 @@ private:
   void finishWindows(const Windows::Layout &layout, mlir::Value first,
                      mlir::Value memory, IndexRange rows, IndexRange places);
   void finishRow(mlir::Value line, mlir::Value lo, mlir::Value hi);
+  /// Elements [lo, hi) along `dim`, the sum of the first at `line`.
+  void finishLine(unsigned dim, mlir::Value line, mlir::Value lo,
+                  mlir::Value hi);
+  /// Of rows and columns (the first, and how many), a line for each column.
+  void finishColumns(mlir::Value memory, int64_t line, IndexRange rows,
+                     IndexRange columns);
   Windows::Layout getWindowLayout() const;
   int64_t getWindowBytes() const;
   void fillLine(mlir::Value k, mlir::Value lo, mlir::Value hi,

@@ -11,11 +11,16 @@ static int64_t elementBytes(Type type) {
   return type.getIntOrFloatBitWidth() / 8;
 }
 
-/// Rows that the sums of a remainder are taken for at once: enough of them keep
-/// the units busy, and few are little code.
-static constexpr unsigned kRemainderRows = 4;
+/// The rows of a remainder are stored as whole vectors.
+int64_t GemmLoops::tileLine() const {
+  return llvm::alignTo(llvm::alignTo(tile.rows, kRemainderRows), tile.lanes) +
+         tile.lanes;
+}
 
 int64_t GemmLoops::tileBytes() const {
+  if (transposes)
+    return llvm::alignTo(
+        tileLine() * tile.columns() * elementBytes(accumulator), 64);
   int64_t rows = llvm::alignTo(tile.rows, kRemainderRows);
   int64_t columns = tile.depth ? tile.columnBlock() : tile.columns();
   int64_t sums = llvm::alignTo(rows * columns * elementBytes(accumulator), 64);
@@ -208,6 +213,25 @@ loopOverK(const GemmLoops &g, Loops &m, Value panel, ArrayRef<Value> init,
       });
 }
 
+/// Sums of `count` rows to `memory`, a column after the other.
+static void storeTransposed(const GemmLoops &g, Loops &m, ArrayRef<Value> sums,
+                            unsigned count, unsigned vectors, Value memory) {
+  unsigned lanes = g.tile.lanes;
+  Value none = m.zero(sums.front().getType());
+  for (unsigned v = 0; v < vectors; ++v)
+    for (unsigned first = 0; first < count; first += lanes) {
+      SmallVector<Value> lines(lanes, none);
+      for (unsigned i = 0; i < std::min(lanes, count - first); ++i)
+        lines[i] = sums[(first + i) * vectors + v];
+      m.transpose(lines);
+      for (unsigned j = 0; j < lanes; ++j)
+        m.store(lines[j],
+                m.element(memory, g.accumulator,
+                          int32_t((v * lanes + j) * g.tileLine() + first)),
+                elementBytes(g.accumulator));
+    }
+}
+
 /// The sums of `count` rows and the first `vectors` of columns of one panel, to
 /// `memory`, a row after the other. Row `last` stands for those beyond it;
 /// null: none is.
@@ -244,6 +268,8 @@ static void sumTile(const GemmLoops &g, Loops &m, Value panel, Value row,
         }
         return next;
       });
+  if (g.transposes)
+    return storeTransposed(g, m, sums, count, vectors, memory);
   for (unsigned i = 0; i < count; ++i)
     for (unsigned v = 0; v < vectors; ++v)
       m.store(sums[i * vectors + v],
@@ -271,6 +297,8 @@ void GemmLoops::build(ImplicitLocOpBuilder &b, Value scratch, Value rowBegin,
   Value packed = m.element(scratch, b.getI8Type(), int32_t(tileBytes()));
   if (windows)
     columnBegin = m.constant(0), columnEnd = windows->count;
+  else if (panels)
+    packed = m.element(panels, factor, m.mul(columnBegin, k));
   else
     m.ifThen(isFresh,
              [&] { packColumns(*this, m, packed, columnBegin, columnEnd); });
@@ -310,7 +338,8 @@ void GemmLoops::build(ImplicitLocOpBuilder &b, Value scratch, Value rowBegin,
             m.loop(m.constant(0), rowCount, kRemainderRows, [&](Value i) {
               sumTile(*this, m, panel, m.add(row, i), kRemainderRows,
                       tile.vectors, lastRow,
-                      m.element(tileMemory, accumulator, m.mul(i, width)));
+                      m.element(tileMemory, accumulator,
+                                transposes ? i : m.mul(i, width)));
             });
           });
       Value columnCount =

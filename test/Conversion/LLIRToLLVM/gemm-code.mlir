@@ -4,9 +4,9 @@
 // RUN: luminal-opt %s --llir-schedule-kernels=arch=sapphirerapids --convert-llir-to-llvm="arch=sapphirerapids keep-loops" -o - | FileCheck %s
 // RUN: luminal-opt %s --llir-schedule-kernels=arch=sapphirerapids --convert-llir-to-llvm=arch=sapphirerapids -o - | FileCheck %s --check-prefix=LOWERED
 
-// 12 rows of 2 vectors, else 4 of 2; `sqrt` for whole vectors and for the rest.
+// 14 rows of 2 vectors, else 4 of 2; `sqrt` for whole vectors and for the rest.
 // CHECK-LABEL: llvm.func @remainder(
-// CHECK-COUNT-24: math.fma
+// CHECK-COUNT-28: math.fma
 // CHECK-NOT: math
 // CHECK: } else {
 // CHECK-COUNT-8: math.fma

@@ -16,6 +16,16 @@ Type luminal::getSumType(llir::ProductOpInterface op) {
                                       : element;
 }
 
+/// `e` with other expressions in the place of dims.
+static Expr replaceDims(const Expr &e, ArrayRef<std::pair<unsigned, Expr>> by) {
+  return e.substitute([&](const Expr &leaf) -> std::optional<Expr> {
+    for (const auto &[dim, value] : by)
+      if (leaf.asDim() == dim)
+        return value;
+    return std::nullopt;
+  });
+}
+
 /// What a side reads: memory as it is.
 static Value getRead(const KernelAnalysis &a, Value operand) {
   return a.isPlaced(operand) ? operand : llir::skipWidening(operand);
@@ -319,6 +329,50 @@ Decision ProductAnalysis::findWindows() {
   return decision;
 }
 
+Decision ProductAnalysis::findPanels(int64_t width) {
+  panels.reset();
+  std::optional<int64_t> n = columns.extent.asConstant(),
+                         steps = kExtent.asConstant();
+  if (!n || !steps || *n < 1 || *steps < 1)
+    return Decision::refuse("a size is not known");
+  if (hasGroups() || hasPairs() || !kBegin.isConstant(0) ||
+      getElementType(columns.operand) != factor)
+    return Decision::refuse("they are not multiplied as they are");
+  // A column is a place in a panel; those of the last one are all there.
+  int64_t count = llvm::divideCeil(*n, width);
+  unsigned panel = a.addDim(count), place = a.addDim(width);
+  Expr column = Expr(width) * Expr::dim(panel) + Expr::dim(place);
+  Index at = index;
+  for (Expr &x : at)
+    x = a.simplify(replaceDims(x, {{columns.dim, column}}));
+  at = getOperandIndex(columns, at);
+  Value v = columns.operand;
+  while (auto view = v.getDefiningOp<llir::ViewOp>()) {
+    if (a.isPlaced(v))
+      break;
+    at = a.mapIndex(view.getMap(), at);
+    v = view.getOperand();
+  }
+  auto memory = dyn_cast<BlockArgument>(v);
+  if (!memory || a.isPlaced(v))
+    return Decision::refuse("they are computed", v.getDefiningOp());
+  std::vector<Expr> room = getExtentsOf(v);
+  Expr address = a.simplify(linearize(at, room));
+  auto isStep = [&](unsigned dim, int64_t by, int64_t extent) {
+    std::optional<Expr::Linear> linear = address.linearIn(dim);
+    return linear && (extent == 1 || linear->stride.isConstant(by));
+  };
+  if (!isStep(place, 1, width) || !isStep(kDim, width, *steps) ||
+      !isStep(panel, width * *steps, count) || address.usesDim(rows.dim) ||
+      !a.getAssumptions().provablyLess(address, product(room)))
+    return Decision::refuse("memory does not hold them as a tile reads them");
+  panels = {
+      memory,
+      a.simplify(replaceDims(address, {{place, 0}, {kDim, 0}, {panel, 0}})),
+      width};
+  return Decision::accept();
+}
+
 size_t ProductAnalysis::countStoredAlong(const ProductSide &side) {
   for (size_t count = side.group.size(); count > 0; --count) {
     ArrayRef<unsigned> last = ArrayRef(side.group).take_back(count);
@@ -356,9 +410,15 @@ Decision ProductAnalysis::setMultiply(Multiply kind) {
 
 Decision ProductAnalysis::applyForm(llir::LoopFormAttr form) {
   StringRef word = form.getWord("multiply");
-  return setMultiply(word == "tiles"   ? Multiply::Tiles
-                     : word == "pairs" ? Multiply::Pairs
-                                       : Multiply::Elements);
+  if (Decision fits = setMultiply(word == "tiles"   ? Multiply::Tiles
+                                  : word == "pairs" ? Multiply::Pairs
+                                                    : Multiply::Elements);
+      !fits)
+    return fits;
+  finishesRows = form.getWord("finish") == "rows";
+  if (form.getWord("pack") != "panels")
+    return Decision::accept();
+  return findPanels(form.getNumber("vectors", 1) * form.getNumber("lanes", 1));
 }
 
 Decision ProductAnalysis::isPlain(const ProductSide &side) const {

@@ -397,7 +397,7 @@ proposeThreads(KernelAnalysis &a, const Domain &domain,
     return n ? std::optional<int64_t>(llvm::divideCeil(*n, along[i].lanes)) : n;
   };
   unsigned lanes = 1;
-  int64_t rowsEach = 1, bits = 0;
+  int64_t rowsEach = 1;
   if (reductions.empty()) {
     Accesses accesses(a);
     for (auto [i, v] : llvm::enumerate(getYielded(a.kernel))) {
@@ -410,8 +410,8 @@ proposeThreads(KernelAnalysis &a, const Domain &domain,
     // A short kernel needs threads more than vectors.
     while (lanes > 1 && count && *count / lanes < (1 << 14))
       lanes /= 2;
-    bits = accesses.getLeastBits();
-    rowsEach = chooseRowsEach(a.kernel, domain, lanes, bits, machine);
+    rowsEach = chooseRowsEach(a.kernel, domain, lanes, accesses.getLeastBits(),
+                              machine);
   } else if (llvm::all_of(along,
                           [](const AlongReduced &r) { return r.isAlong; })) {
     if (auto together =
@@ -450,11 +450,10 @@ proposeThreads(KernelAnalysis &a, const Domain &domain,
   std::optional<int64_t> total;
   if (count)
     total = *count * c.team / lanes / rowsEach;
-  // 2^24 to 2^28 elements took 0.89 to 0.99 of the time by blocks of 128 where
-  // threads have whole vectors, 1.13 where they have one f64 (H200).
-  bool haveVectors = int64_t(lanes) * rowsEach * bits >= machine.vectorBits;
+  // 2^24 to 2^28 elements took 0.89 to 0.99 of the time by blocks of 128
+  // (H200).
   c.threads = chooseThreads(total, c.team, machine,
-                            haveVectors ? 4 * machine.warpThreads : 256);
+                            reductions.empty() ? 4 * machine.warpThreads : 256);
   return addParts(c, a, domain, machine, why);
 }
 

@@ -22,6 +22,13 @@ static constexpr double kPackOperations = 7;
 /// (measured on Sapphire Rapids with runs of a vector: 1.8 ns an element).
 static constexpr double kRunOperations = 20;
 static constexpr double kCopyOperations = 2;
+/// The same to read an element by itself, whose neighbours are not beside it:
+/// its place is computed (measured on Zen 4 with windows of 7 x 7 elements, 0.5
+/// ns an element).
+static constexpr double kElementOperations = 10;
+/// To transpose one sum of a tile, and to write it with others that are no
+/// whole vector (measured on Zen 4, 0.3 ns a sum).
+static constexpr double kTransposeOperations = 4;
 /// Multiplications of vectors in whose time a vector is loaded that lies on two
 /// lines of the cache.
 static constexpr double kWindowLoad = 2;
@@ -345,7 +352,15 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
   };
   if (p.hasTiles())
     k = paddedTo(k, p.kTileElements);
-  double padded = rowBlocks * paddedTo(std::min(rows, m), tile.rows);
+  // Rows beyond the last whole tile are taken few at a time.
+  auto paddedRows = [&](double extent) {
+    double rest = tile.rows > 0 ? std::fmod(extent, tile.rows) : 0;
+    return extent - rest +
+           (p.hasTiles() ? paddedTo(rest, tile.rows)
+                         : std::min(paddedTo(rest, p.kRemainderRows),
+                                    paddedTo(rest, tile.rows)));
+  };
+  double padded = rowBlocks * paddedRows(std::min(rows, m));
   // The last block is smaller.
   padded = std::min(padded, m + rowBlocks * tile.rows);
   double left = all * m * k, right = all * n * k;
@@ -379,16 +394,24 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
            std::max(1.0, sizes.countElements(side.operand));
   };
   double ofRight = perElement(p.columns), ofLeft = perElement(p.rows);
+  // Few rows do not pack what they read.
+  bool hasRuns = p.runs && !p.hasPairs() && tile.rows && !p.panels;
   if (p.windows)
     ofRight += kCopyOperations;
-  else if (tile.rows)
-    ofRight += p.runs && !p.hasPairs() ? kRunOperations : kPackOperations;
-  else
-    // Computed for each tile of rows; those of a group may be few.
+  else if (hasRuns)
+    ofRight += kRunOperations;
+  else if (!p.panels && !p.columns.alongOwn && !p.columns.alongK)
+    ofRight += kElementOperations;
+  else if (!p.panels && tile.rows)
+    ofRight += kPackOperations;
+  // Computed for each tile of rows; those of a group may be few.
+  if (!p.windows && !tile.rows)
     ofRight *=
         std::max(1.0, (p.hasGroups() ? m / rowBlocks : std::min(rows, m)) / 2);
   if (copiesRows)
-    ofLeft += kCopyOperations;
+    ofLeft += p.rows.alongK ? kCopyOperations : kElementOperations;
+  if (p.finishesRows)
+    work.operations += kTransposeOperations * all * m * n;
   if (tile.sharesColumns) {
     work.shared += moved * right * ofRight;
     work.groups = std::max(1.0, all * columnBlocks);

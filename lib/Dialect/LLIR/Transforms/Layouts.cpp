@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Transforms/Layouts.h"
+#include "luminal/Dialect/LLIR/Analysis/ProductAnalysis.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -65,6 +66,73 @@ std::optional<PackedOperand> llir::packOperand(ProductOpInterface op,
       hlir::getTensorType(extents, element),
       MapAttr::getSimplified(context, results, withExtents(symbols, extents)),
       MapAttr::get(context, domain.size(), used)};
+}
+
+std::optional<PackedOperand>
+llir::packPanels(ProductOpInterface op, const ProductRead &read,
+                 const ProductRead &other,
+                 function_ref<int64_t(unsigned, int64_t)> getWidth,
+                 const Assumptions &symbols) {
+  SmallVector<Expr> extents = hlir::getExtents(op->getResult(0));
+  Type element = getElementType(read.base);
+  std::optional<int64_t> steps = op.getReducedExtent().asConstant();
+  if (!steps || *steps < 1 || read.isWidened || element != getSumType(op))
+    return std::nullopt;
+  SmallVector<Expr> sizes, place;
+  std::vector<Expr> own;
+  SmallVector<unsigned> columns;
+  int64_t n = 1, m = 1;
+  // Windows of an image are read from a copy of it, as columns.
+  for (const Expr &e : other.map.getResults())
+    for (unsigned i = 0; i < extents.size(); ++i)
+      if (e.usesDim(extents.size()) && e.usesDim(i) &&
+          !extents[i].isConstant(1))
+        return std::nullopt;
+  for (unsigned i = 0; i < extents.size(); ++i) {
+    std::optional<int64_t> extent = extents[i].asConstant();
+    if (!extent || *extent < 1)
+      return std::nullopt;
+    if (!read.map.usesDim(i)) {
+      m *= *extent;
+    } else if (other.map.usesDim(i) && *extent > 1) {
+      place.push_back(Expr::dim(i));
+      sizes.push_back(extents[i]);
+    } else {
+      columns.push_back(i);
+      own.push_back(extents[i]);
+      n *= *extent;
+    }
+  }
+  int64_t width = m > 1 ? getWidth(element.getIntOrFloatBitWidth(), n) : 0;
+  if (!width)
+    return std::nullopt;
+  // From the index of the panels: batch..., panel, k, column in it.
+  unsigned batch = sizes.size();
+  Expr column = Expr(width) * Expr::dim(batch) + Expr::dim(batch + 2);
+  if (n % width)
+    column = Expr::min(column, Expr(n - 1));
+  std::vector<Expr> index(extents.size() + 1, Expr(0)), from;
+  for (unsigned i = 0; i < batch; ++i)
+    index[*place[i].asDim()] = Expr::dim(i);
+  for (auto [i, x] : llvm::zip(columns, delinearize(column, own))) {
+    index[i] = x;
+    from.push_back(Expr::dim(i));
+  }
+  index.back() = Expr::dim(batch + 1);
+  Expr at = linearize(from, own);
+  place.append({Expr::floorDiv(at, width), Expr::dim(extents.size()),
+                Expr::mod(at, width)});
+  sizes.append(
+      {Expr(int64_t(llvm::divideCeil(n, width))), Expr(*steps), Expr(width)});
+  MLIRContext *context = op->getContext();
+  SmallVector<Expr> domain(extents), toBase;
+  domain.push_back(op.getReducedExtent());
+  for (const Expr &e : read.map.getResults())
+    toBase.push_back(e.substituteDims(index));
+  return PackedOperand{
+      hlir::getTensorType(sizes, element),
+      MapAttr::getSimplified(context, toBase, withExtents(symbols, sizes)),
+      MapAttr::getSimplified(context, place, withExtents(symbols, domain))};
 }
 
 bool llir::canReorder(Operation *op) {

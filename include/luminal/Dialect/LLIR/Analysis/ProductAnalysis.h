@@ -78,6 +78,9 @@ public:
   void findRuns();
   /// Finds `windows` (after joinDims); refused where there are none.
   Decision findWindows();
+  /// Finds `panels` of `width` columns (after joinDims); refused where memory
+  /// holds no such ones.
+  Decision findPanels(int64_t width);
 
   /// How many of the side's last dims, joined, every result is written along.
   size_t countStoredAlong(const ProductSide &side);
@@ -85,6 +88,8 @@ public:
   /// of k at a time, by vectors, or by tiles of `kTileElements` of k.
   enum class Multiply { Elements, Pairs, Tiles };
   static constexpr int64_t kTileElements = 32;
+  /// Rows of those beyond the last whole tile that are taken at once.
+  static constexpr int64_t kRemainderRows = 4;
   /// Refused where a side is of another type.
   Decision setMultiply(Multiply kind);
   /// The same as the form of the product says.
@@ -144,6 +149,19 @@ public:
   Index runIndex;
   /// The columns as windows of an image, where they are read so.
   std::optional<Windows> windows;
+  /// The columns where memory holds them as a tile reads them, as weights that
+  /// were prepared: `width` of them side by side for each step of k, these one
+  /// after the other, then the next panel. The last one has room for all.
+  struct Panels {
+    mlir::BlockArgument memory;
+    /// Where the first one begins.
+    Expr begin;
+    int64_t width;
+  };
+  std::optional<Panels> panels;
+  /// Whether what follows a tile is computed on vectors of its rows, not of its
+  /// columns, for results are written along them.
+  bool finishesRows = false;
 
   /// Elements that tell which columns a row has (after joinDims), at indices
   /// over `groupDim`.

@@ -17,6 +17,11 @@
 
 namespace luminal::llir {
 
+/// Columns of `bits` bits that tiles of a product take at once, of `columns`
+/// of them: those of a panel.
+int64_t getPanelWidth(const MachineModel &machine, unsigned bits,
+                      std::optional<int64_t> columns);
+
 /// The schedule for `kernel` on `machine`, where symbols have `ranges`; with
 /// why it is that one as arguments of a remark. No loops where no form can
 /// compute the kernel.

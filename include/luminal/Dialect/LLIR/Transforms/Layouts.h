@@ -48,6 +48,17 @@ std::optional<PackedOperand> packOperand(ProductOpInterface op,
                                          const ContractedDigit &digit,
                                          const Assumptions &symbols);
 
+/// An operand of weights as panels (ProductAnalysis::Panels): of the dims that
+/// this side alone has, as one, `getWidth(bits, columns)` indices each; the
+/// matrices of a batch follow each other. Nothing where a size is not known,
+/// elements are not multiplied as they are, the other side reads windows, or
+/// the width is 0.
+std::optional<PackedOperand>
+packPanels(ProductOpInterface op, const ProductRead &read,
+           const ProductRead &other,
+           llvm::function_ref<int64_t(unsigned, int64_t)> getWidth,
+           const Assumptions &symbols);
+
 /// The op over dims in another order, with operands read so; reductions keep
 /// their last dim. It is pointwise, a row reduction or a product.
 bool canReorder(mlir::Operation *op);

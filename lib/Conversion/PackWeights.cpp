@@ -1,0 +1,164 @@
+//===- PackWeights.cpp - Weights prepared as products take them -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A tile of a product reads, for each step of k, vectors of columns that stand
+// side by side, one step after the other: panels, which are packed for each
+// unit in each call. Those of weights are the same in every call, and prepared
+// where the product's kernel is predicted to be faster by it; that side is then
+// the columns, whatever the result is written along.
+//
+// Tested by test/Conversion/pack-weights.mlir.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProductWeights.h"
+#include "luminal/Conversion/Passes.h"
+#include "luminal/Conversion/Target.h"
+#include "luminal/Dialect/LLIR/Transforms/Layouts.h"
+#include "luminal/Dialect/LLIR/Utils/Values.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace luminal {
+#define GEN_PASS_DEF_PACKWEIGHTSPASS
+#include "luminal/Conversion/Passes.h.inc"
+} // namespace luminal
+
+#define DEBUG_TYPE "llir-pack-weights"
+
+using namespace mlir;
+using namespace luminal;
+using llir::ProductOpInterface;
+using luminal::hlir::MapAttr;
+
+/// The part of the time of packing in each call that a product has to take
+/// without: less is not worth another copy of the weights in memory.
+static constexpr double kWorthwhile = 0.97;
+
+namespace {
+class PackWeights : public luminal::impl::PackWeightsPassBase<PackWeights> {
+public:
+  using PackWeightsPassBase::PackWeightsPassBase;
+  void runOnOperation() override;
+};
+
+class Packer {
+public:
+  Packer(func::FuncOp func, const TargetInterface &device, int64_t prepareBytes)
+      : device(device), machine(device.getMachine()),
+        block(func.getBody().front()),
+        symbols(hlir::getAssumptions(block.getTerminator())),
+        weights(func, prepareBytes, device.getPrepareShare()) {}
+
+  void run(const Reporter &reporter);
+
+private:
+  llir::ProposedLoops price(ProductOpInterface op,
+                            const std::array<StoredSide, 2> &sides) const;
+  void pack(ProductOpInterface op, unsigned side, const Reporter &reporter);
+
+  const TargetInterface &device;
+  MachineModel machine;
+  Block &block;
+  Assumptions symbols;
+  WeightValues weights;
+};
+} // namespace
+
+llir::ProposedLoops
+Packer::price(ProductOpInterface op,
+              const std::array<StoredSide, 2> &sides) const {
+  auto [end, toProduct] = followProduct(op, symbols);
+  Block scratch;
+  llir::KernelOp kernel =
+      buildProductKernel(op, sides,
+                         hlir::getTensorType(hlir::getExtents(end),
+                                             getElementType(op->getResult(0))),
+                         toProduct, scratch);
+  return device.propose(kernel, symbols.getSymbols());
+}
+
+void Packer::pack(ProductOpInterface op, unsigned side,
+                  const Reporter &reporter) {
+  ProductRead reads[] = {findProductRead(op, 0, symbols),
+                         findProductRead(op, 1, symbols)};
+  const ProductRead &read = reads[side], &other = reads[1 - side];
+  if (!weights.contains(read.base) || weights.contains(other.base))
+    return;
+  std::optional<llir::PackedOperand> panels = llir::packPanels(
+      op, read, other,
+      [&](unsigned bits, int64_t columns) {
+        return columns < machine.getLanes(bits)
+                   ? 0
+                   : llir::getPanelWidth(machine, bits, columns);
+      },
+      symbols);
+  if (!panels)
+    return;
+  auto storedAs = [](const ProductRead &read) {
+    return StoredSide{cast<RankedTensorType>(read.base.getType()), read.map,
+                      read.isWidened};
+  };
+  std::array<StoredSide, 2> sides = {storedAs(reads[0]), storedAs(reads[1])};
+  llir::ProposedLoops before = price(op, sides);
+  sides[side] = {panels->type, panels->map, false};
+  llir::ProposedLoops after = price(op, sides);
+  SmallVector<Reporter::Arg> args = {
+      {"columns in a panel", panels->type.getShape().back()},
+      {"predicted ns", int64_t(after.price)},
+      {"by one worker", int64_t(after.priceOfOne)},
+      {"as it is", int64_t(before.price)},
+      {"as it is by one worker", int64_t(before.priceOfOne)}};
+  auto refuse = [&](StringRef reason) {
+    args.push_back({"reason", reason});
+    reporter.missed(op->getLoc(), "packed", args);
+  };
+  if (!after.loops || !before.loops ||
+      after.price > kWorthwhile * before.price ||
+      after.priceOfOne > kWorthwhile * before.priceOfOne)
+    return refuse("it would hardly be faster");
+  int64_t bytes = weights.countMore(read.base, op);
+  if (bytes > weights.room)
+    return refuse("the memory for prepared values is used up");
+  weights.room -= bytes;
+  ImplicitLocOpBuilder b(op->getLoc(), op);
+  // Prepared values are computed from what another one is a copy of.
+  Value source = read.base;
+  if (auto prepared = source.getDefiningOp<llir::PrepareOp>())
+    source = prepared.getOperand();
+  Value packed = llir::PrepareOp::create(
+      b, llir::ViewOp::create(b, panels->type, source, panels->toBase));
+  MapAttr maps[] = {op.getLhsMap(), op.getRhsMap()};
+  maps[side] = panels->map;
+  op->setOperand(side, packed);
+  op.setMaps(maps[0], maps[1]);
+  reporter.passed(op->getLoc(), "packed", args);
+}
+
+void Packer::run(const Reporter &reporter) {
+  if (machine.blockThreads)
+    return;
+  SmallVector<ProductOpInterface> products(block.getOps<ProductOpInterface>());
+  for (ProductOpInterface op : products)
+    if (op->getNumOperands() == 2 && !weights.contains(op->getResult(0)))
+      for (unsigned side : {0, 1})
+        pack(op, side, reporter);
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+void PackWeights::runOnOperation() {
+  func::FuncOp func = getOperation();
+  if (func.isDeclaration() || !llvm::hasSingleElement(func.getBody()) ||
+      !func.getBody().front().getOps<llir::KernelOp>().empty())
+    return;
+  std::string error;
+  std::unique_ptr<TargetInterface> device =
+      createTarget(target, arch, machine, &error, workers);
+  if (!device) {
+    func.emitError(error);
+    return signalPassFailure();
+  }
+  Reporter reporter(&getContext(), DEBUG_TYPE, func.getSymName());
+  Packer(func, *device, prepareBytes).run(reporter);
+}

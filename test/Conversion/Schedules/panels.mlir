@@ -1,0 +1,55 @@
+// Columns that memory holds as a tile reads them.
+// RUN: luminal-opt %s --llir-schedule-kernels=arch=znver4 --split-input-file | FileCheck %s
+// RUN: luminal-opt %s --llir-schedule-kernels=arch=znver4 --convert-llir-to-llvm="arch=znver4 keep-loops" --split-input-file | FileCheck %s --check-prefix=CODE
+
+// Nothing is packed; rows of results are written as vectors of columns.
+// CHECK-LABEL: @linear
+// CHECK: tile {lanes = 16, pack = panels, rows = 14, vectors = 2}
+// CODE-LABEL: llvm.func @linear
+// CODE-NOT: vector.shuffle
+// CODE-COUNT-28: math.fma
+// CODE: llvm.return
+func.func private @linear(%a: tensor<64x512xf32>, %b: tensor<32x512x32xf32>) -> tensor<64x1024xf32> {
+  %r = llir.kernel(%a, %b) : (tensor<64x512xf32>, tensor<32x512x32xf32>) -> tensor<64x1024xf32> {
+  ^bb0(%x: tensor<64x512xf32>, %w: tensor<32x512x32xf32>):
+    %0 = llir.gemm %x, %w k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1 floordiv 32, d2, d1 mod 32)>
+        : tensor<64x512xf32>, tensor<32x512x32xf32> -> tensor<64x1024xf32>
+    llir.yield %0 : tensor<64x1024xf32>
+  }
+  return %r : tensor<64x1024xf32>
+}
+
+// -----
+
+// Places of an image are rows; a tile of them is transposed, each vector of columns by itself, and written along them.
+// CHECK-LABEL: @pointwise
+// CHECK: tile {finish = rows, lanes = 16, pack = panels, rows = 14, vectors = 2}
+// CODE-LABEL: llvm.func @pointwise
+// CODE-COUNT-28: math.fma
+// CODE-COUNT-128: vector.shuffle
+func.func private @pointwise(%a: tensor<1024x196xf32>, %b: tensor<8x1024x32xf32>) -> tensor<256x196xf32> {
+  %r = llir.kernel(%a, %b) : (tensor<1024x196xf32>, tensor<8x1024x32xf32>) -> tensor<256x196xf32> {
+  ^bb0(%x: tensor<1024x196xf32>, %w: tensor<8x1024x32xf32>):
+    %0 = llir.gemm %x, %w k(1024) <(d0, d1, d2) -> (d2, d0)>, <(d0, d1, d2) -> (d1 floordiv 32, d2, d1 mod 32)>
+        : tensor<1024x196xf32>, tensor<8x1024x32xf32> -> tensor<196x256xf32>
+    %1 = llir.view %0 <(d0, d1) -> (d1, d0)> : tensor<196x256xf32> -> tensor<256x196xf32>
+    llir.yield %1 : tensor<256x196xf32>
+  }
+  return %r : tensor<256x196xf32>
+}
+
+// -----
+
+// Panels of another width are no panels.
+// CHECK-LABEL: @narrow
+// CHECK-NOT: pack = panels
+// CHECK: return
+func.func private @narrow(%a: tensor<64x512xf32>, %b: tensor<64x512x16xf32>) -> tensor<64x1024xf32> {
+  %r = llir.kernel(%a, %b) : (tensor<64x512xf32>, tensor<64x512x16xf32>) -> tensor<64x1024xf32> {
+  ^bb0(%x: tensor<64x512xf32>, %w: tensor<64x512x16xf32>):
+    %0 = llir.gemm %x, %w k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1 floordiv 16, d2, d1 mod 16)>
+        : tensor<64x512xf32>, tensor<64x512x16xf32> -> tensor<64x1024xf32>
+    llir.yield %0 : tensor<64x1024xf32>
+  }
+  return %r : tensor<64x1024xf32>
+}
