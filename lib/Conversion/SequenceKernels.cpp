@@ -107,10 +107,25 @@ static DenseSet<Operation *> findPreparing(func::FuncOp func) {
   return found;
 }
 
+/// The value whose memory `v` is in.
+static Value skipAliases(Value v) {
+  while (auto alias = v.getDefiningOp<llir::AliasOp>())
+    v = alias.getOperand();
+  return v;
+}
+
 SmallVector<Operation *> SequenceKernels::collect(llir::KernelOp first) {
   SmallVector<Operation *> ops;
-  /// What is in the sequence; what follows from it, and is not.
+  /// What is in the sequence; what follows from it, and is not, and comes behind
+  /// it.
   DenseSet<Operation *> inside, after;
+  /// The memory that these read.
+  DenseSet<Value> read;
+  auto insert = [&](DenseSet<Operation *> &set, Operation *op) {
+    set.insert(op);
+    for (Value operand : op->getOperands())
+      read.insert(skipAliases(operand));
+  };
   unsigned kernels = 0, between = 0;
   for (Operation *op = first; op && !op->hasTrait<OpTrait::IsTerminator>();
        op = op->getNextNode()) {
@@ -127,12 +142,13 @@ SmallVector<Operation *> SequenceKernels::collect(llir::KernelOp first) {
       const bool isOwn = !kernel.getInPlace() ||
                          inside.contains(kernel.getInputs()[0].getDefiningOp());
       joins = !isAfter && isOwn && known[kernel].reason.empty();
-      // It writes what others, which might come later then, read.
-      if (!joins && kernel.getInPlace())
+      // It would write, before the sequence, what is read there or behind it.
+      if (!joins && kernel.getInPlace() && !isAfter && !reads(inside) &&
+          read.contains(skipAliases(kernel.getInputs()[0])))
         break;
     }
     if (joins) {
-      inside.insert(op);
+      insert(inside, op);
       ops.push_back(op);
       between = 0;
       if (kernel && ++kernels == kMostKernels)
@@ -140,7 +156,7 @@ SmallVector<Operation *> SequenceKernels::collect(llir::KernelOp first) {
       continue;
     }
     if (isAfter || reads(inside))
-      after.insert(op);
+      insert(after, op);
     if (++between == kMostBetween)
       break;
   }

@@ -112,11 +112,37 @@ func.func @between(%x: tensor<64xf32>, %y: tensor<64xf32>, %w: tensor<4096x64xf3
   return %3, %4 : tensor<64xf32>, tensor<1xf32>
 }
 
-// One that others update in place ends it: the second read comes before.
+// An update of what the first one reads ends it: the second would move the first behind the update.
 // CHECK-LABEL: @ends
 // CHECK-NOT: llir.sequence
 // CHECK: return
 func.func @ends(%x: tensor<64xf32>, %s: tensor<64xf32>, %i: tensor<8xi64>) -> (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) {
+  %0 = llir.kernel(%s) : (tensor<64xf32>) -> tensor<64xf32> {
+  ^bb0(%a: tensor<64xf32>):
+    %1 = llir.elementwise exp(%a) : (tensor<64xf32>) -> tensor<64xf32>
+    llir.yield %1 : tensor<64xf32>
+  }
+  %2 = llir.kernel(%s, %i) {in_place} : (tensor<64xf32>, tensor<8xi64>) -> tensor<64xf32> {
+  ^bb0(%a: tensor<64xf32>, %j: tensor<8xi64>):
+    %c = llir.constant dense<0.000000e+00> : tensor<f32>
+    %1 = llir.view %c <(d0) -> ()> : tensor<f32> -> tensor<8xf32>
+    %3 = llir.scatter set %a, %j, %1 {checked} : tensor<64xf32>, tensor<8xi64>, tensor<8xf32>
+    llir.yield %3 : tensor<64xf32>
+  }
+  %4 = llir.kernel(%x) : (tensor<64xf32>) -> tensor<64xf32> {
+  ^bb0(%a: tensor<64xf32>):
+    %1 = llir.elementwise sin(%a) : (tensor<64xf32>) -> tensor<64xf32>
+    llir.yield %1 : tensor<64xf32>
+  }
+  return %0, %2, %4 : tensor<64xf32>, tensor<64xf32>, tensor<64xf32>
+}
+
+// An update of memory that none of them reads is no hindrance: it comes before them.
+// CHECK-LABEL: @past
+// CHECK: llir.kernel(%arg1, %arg2) {{.*}}{in_place}
+// CHECK: llir.sequence(
+// CHECK: return
+func.func @past(%x: tensor<64xf32>, %s: tensor<64xf32>, %i: tensor<8xi64>) -> (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) {
   %0 = llir.kernel(%x) : (tensor<64xf32>) -> tensor<64xf32> {
   ^bb0(%a: tensor<64xf32>):
     %1 = llir.elementwise exp(%a) : (tensor<64xf32>) -> tensor<64xf32>
@@ -126,6 +152,32 @@ func.func @ends(%x: tensor<64xf32>, %s: tensor<64xf32>, %i: tensor<8xi64>) -> (t
   ^bb0(%a: tensor<64xf32>, %j: tensor<8xi64>):
     %c = llir.constant dense<0.000000e+00> : tensor<f32>
     %1 = llir.view %c <(d0) -> ()> : tensor<f32> -> tensor<8xf32>
+    %3 = llir.scatter set %a, %j, %1 {checked} : tensor<64xf32>, tensor<8xi64>, tensor<8xf32>
+    llir.yield %3 : tensor<64xf32>
+  }
+  %4 = llir.kernel(%x) : (tensor<64xf32>) -> tensor<64xf32> {
+  ^bb0(%a: tensor<64xf32>):
+    %1 = llir.elementwise sin(%a) : (tensor<64xf32>) -> tensor<64xf32>
+    llir.yield %1 : tensor<64xf32>
+  }
+  return %0, %2, %4 : tensor<64xf32>, tensor<64xf32>, tensor<64xf32>
+}
+
+// One that needs what they make comes behind them.
+// CHECK-LABEL: @follows
+// CHECK: %[[S:.*]]:2 = llir.kernel(%arg0)
+// CHECK: llir.sequence(
+// CHECK: llir.kernel(%arg1, %arg2, %[[S]]#{{[01]}}) {{.*}}{in_place}
+// CHECK: return
+func.func @follows(%x: tensor<64xf32>, %s: tensor<64xf32>, %i: tensor<8xi64>) -> (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) {
+  %0 = llir.kernel(%x) : (tensor<64xf32>) -> tensor<64xf32> {
+  ^bb0(%a: tensor<64xf32>):
+    %1 = llir.elementwise exp(%a) : (tensor<64xf32>) -> tensor<64xf32>
+    llir.yield %1 : tensor<64xf32>
+  }
+  %2 = llir.kernel(%s, %i, %0) {in_place} : (tensor<64xf32>, tensor<8xi64>, tensor<64xf32>) -> tensor<64xf32> {
+  ^bb0(%a: tensor<64xf32>, %j: tensor<8xi64>, %b: tensor<64xf32>):
+    %1 = llir.view %b <(d0) -> (d0)> : tensor<64xf32> -> tensor<8xf32>
     %3 = llir.scatter set %a, %j, %1 {checked} : tensor<64xf32>, tensor<8xi64>, tensor<8xf32>
     llir.yield %3 : tensor<64xf32>
   }

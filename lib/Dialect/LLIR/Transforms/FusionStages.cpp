@@ -30,8 +30,9 @@ static constexpr double kRowsInUnit = 14;
 static constexpr double kMostRowsInUnit = 112;
 /// Units that keep the workers of a machine busy.
 static constexpr double kEnoughUnits = 8;
-/// What a unit takes of a streamed dim that is cut into parts, about.
-static constexpr double kPartOfStream = 512;
+/// What a unit takes of a streamed dim that is cut into parts, about: on a CPU,
+/// and of a GPU's blocks at least.
+static constexpr double kPartOfStream = 512, kPartOfBlocks = 128;
 
 /// A row space of the group with elements of this extent.
 unsigned FusionPlan::getRowSpace(Group &group, const Expr &local) {
@@ -128,7 +129,8 @@ Decision FusionPlan::fitsStage(const Group &group, ProductOpInterface op,
   // Several units walk one stream.
   if (isStreamed) {
     Expr stream = group.product == op ? op.getReducedExtent() : extents.back();
-    units *= std::max(1.0, nominalValue(stream, symbols) / kPartOfStream);
+    double part = chipBytes == 0 ? kPartOfBlocks : kPartOfStream;
+    units *= std::max(1.0, nominalValue(stream, symbols) / part);
   }
   if ((bytes > chipBytes || chipBytes == 0) && !isStreamed)
     return Decision::refuseAbove("its columns do not fit on chip beside the "
