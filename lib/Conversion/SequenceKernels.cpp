@@ -116,8 +116,8 @@ static Value skipAliases(Value v) {
 
 SmallVector<Operation *> SequenceKernels::collect(llir::KernelOp first) {
   SmallVector<Operation *> ops;
-  /// What is in the sequence; what follows from it, and is not, and comes behind
-  /// it.
+  /// What is in the sequence; what follows from it, and is not, and comes
+  /// behind it.
   DenseSet<Operation *> inside, after;
   /// The memory that these read.
   DenseSet<Value> read;
