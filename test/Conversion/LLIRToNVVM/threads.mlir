@@ -18,7 +18,7 @@ func.func @map(%x: tensor<1024x256xf32>) -> tensor<1024x256xf32> {
 
 // Rows that begin anywhere are read element by element; what is written is a vector as far as it is aligned.
 // CHECK-LABEL: @unaligned
-// CHECK: loops<grid(d0, d1:2 v2) threads(128)>
+// CHECK: loops<grid(d0, d1:2 v2) threads(256)>
 // PTX-LABEL: .entry unaligned(
 // PTX-NOT: ld.global.{{.*}}v
 // PTX: st.global.v2.b32
@@ -153,7 +153,7 @@ func.func @beside(%x: tensor<1024x1000xf32>, %y: tensor<1024x1500xf32>) -> tenso
 
 // A near miss: vectors of four would be of both.
 // CHECK-LABEL: @beside_odd
-// CHECK: loops<grid(d0, d1:2 v2) threads(128)>
+// CHECK: loops<grid(d0, d1:2 v2) threads(256)>
 func.func @beside_odd(%x: tensor<1024x1002xf32>, %y: tensor<1024x1498xf32>) -> tensor<1024x2500xf32> {
   %0 = llir.view %x <(d0, d1) -> (d0, min(d1, 1001))> : tensor<1024x1002xf32> -> tensor<1024x2500xf32>
   %1 = llir.view %y <(d0, d1) -> (d0, max(d1, 1002) - 1002)> : tensor<1024x1498xf32> -> tensor<1024x2500xf32>

@@ -397,7 +397,7 @@ proposeThreads(KernelAnalysis &a, const Domain &domain,
     return n ? std::optional<int64_t>(llvm::divideCeil(*n, along[i].lanes)) : n;
   };
   unsigned lanes = 1;
-  int64_t rowsEach = 1;
+  int64_t rowsEach = 1, bits = 0;
   if (reductions.empty()) {
     Accesses accesses(a);
     for (auto [i, v] : llvm::enumerate(getYielded(a.kernel))) {
@@ -410,8 +410,8 @@ proposeThreads(KernelAnalysis &a, const Domain &domain,
     // A short kernel needs threads more than vectors.
     while (lanes > 1 && count && *count / lanes < (1 << 14))
       lanes /= 2;
-    rowsEach = chooseRowsEach(a.kernel, domain, lanes, accesses.getLeastBits(),
-                              machine);
+    bits = accesses.getLeastBits();
+    rowsEach = chooseRowsEach(a.kernel, domain, lanes, bits, machine);
   } else if (llvm::all_of(along,
                           [](const AlongReduced &r) { return r.isAlong; })) {
     if (auto together =
@@ -450,10 +450,11 @@ proposeThreads(KernelAnalysis &a, const Domain &domain,
   std::optional<int64_t> total;
   if (count)
     total = *count * c.team / lanes / rowsEach;
-  // 2^24 to 2^28 elements took 0.89 to 0.99 of the time by blocks of 128
-  // (H200).
+  // 2^24 to 2^28 elements took 0.89 to 0.99 of the time by blocks of 128 where
+  // threads have whole vectors, 1.13 where they have one f64 (H200).
+  bool haveVectors = int64_t(lanes) * rowsEach * bits >= machine.vectorBits;
   c.threads = chooseThreads(total, c.team, machine,
-                            reductions.empty() ? 4 * machine.warpThreads : 256);
+                            haveVectors ? 4 * machine.warpThreads : 256);
   return addParts(c, a, domain, machine, why);
 }
 
