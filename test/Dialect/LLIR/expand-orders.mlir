@@ -103,3 +103,26 @@ func.func @of_any_length(%x: tensor<?xf32, #hlir.dims<n>>) -> tensor<?xi64, #hli
   %0 = llir.argsort %x : tensor<?xf32, #hlir.dims<n>> -> tensor<?xi64, #hlir.dims<n>>
   return %0 : tensor<?xi64, #hlir.dims<n>>
 }
+
+// All multiprocessors count what comes before each integer of one row sooner than one of them sorts the row; each element is put
+// behind as many. Floats, other rows beside, parts of a row and short rows are sorted.
+// CHECK-LABEL: @counted
+// CHECK: %[[RANKS:.*]] = llir.kernel(%arg0) : (tensor<1x2000xi64>) -> tensor<2000xi32>
+// CHECK-DAG: %[[OWN:.*]] = llir.view %{{.*}} <(d0, d1) -> (0, d0)> : tensor<1x2000xi64> -> tensor<2000x2000xi64>
+// CHECK-DAG: %[[OTHER:.*]] = llir.view %{{.*}} <(d0, d1) -> (0, d1)> : tensor<1x2000xi64> -> tensor<2000x2000xi64>
+// CHECK-DAG: %[[BEFORE:.*]] = llir.elementwise less_than(%[[OWN]], %[[OTHER]])
+// CHECK-DAG: %[[SAME:.*]] = llir.elementwise equal(%[[OWN]], %[[OTHER]])
+// CHECK: llir.reduce sum
+// CHECK: %[[ORDER:.*]] = llir.kernel(%[[RANKS]]) : (tensor<2000xi32>) -> tensor<2000xi64>
+// CHECK: llir.scatter add
+// CHECK: llir.alias %[[ORDER]] offset(0) : tensor<2000xi64> -> tensor<1x2000xi64>
+// CHECK-COUNT-4: llir.sort_runs
+func.func @counted(%x: tensor<1x2000xi64>, %y: tensor<2000xf32>, %z: tensor<2x2000xi64>, %s: tensor<64xi64>)
+    -> (tensor<1x2000xi64>, tensor<2000xi64>, tensor<2x2000xi64>, tensor<1x9xi64>, tensor<64xi64>) {
+  %0 = llir.argsort %x {descending = true} : tensor<1x2000xi64> -> tensor<1x2000xi64>
+  %1 = llir.argsort %y : tensor<2000xf32> -> tensor<2000xi64>
+  %2 = llir.argsort %z : tensor<2x2000xi64> -> tensor<2x2000xi64>
+  %3 = llir.argsort %x : tensor<1x2000xi64> -> tensor<1x9xi64>
+  %4 = llir.argsort %s : tensor<64xi64> -> tensor<64xi64>
+  return %0, %1, %2, %3, %4 : tensor<1x2000xi64>, tensor<2000xi64>, tensor<2x2000xi64>, tensor<1x9xi64>, tensor<64xi64>
+}

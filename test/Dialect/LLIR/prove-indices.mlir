@@ -233,3 +233,25 @@ func.func @beyond(%keys: tensor<1x9xf32>, %t: tensor<9xf32>) -> (tensor<9xf32>, 
   %7 = llir.gather %t, %6 {checked} : tensor<9xf32>, tensor<9xi64> -> tensor<9xf32>
   return %4, %7 : tensor<9xf32>, tensor<9xf32>
 }
+
+// Positions that a kernel has sorted are inside the row, also those of runs that another one merges.
+// CHECK-LABEL: func.func @sorted
+// CHECK: llir.gather %{{.*}}, %{{.*}} : tensor<4096xf32>
+func.func @sorted(%x: tensor<4096xf32>) -> tensor<4096xf32> {
+  %0:2 = llir.kernel(%x) : (tensor<4096xf32>) -> (tensor<4096xi32>, tensor<4096xi32>) {
+  ^bb0(%a: tensor<4096xf32>):
+    %4:2 = llir.sort_runs %a {keep = #hlir.map<() -> (2048)>, run = 2048 : i64} : tensor<4096xf32> -> tensor<4096xi32>, tensor<4096xi32>
+    llir.yield %4#0, %4#1 : tensor<4096xi32>, tensor<4096xi32>
+  }
+  %1 = llir.kernel(%0#0, %0#1) : (tensor<4096xi32>, tensor<4096xi32>) -> tensor<4096xi64> {
+  ^bb0(%p: tensor<4096xi32>, %k: tensor<4096xi32>):
+    %5 = llir.merge_runs %p, %k {keep = #hlir.map<() -> (4096)>, run = #hlir.map<() -> (2048)>, ways = 2 : i64} : tensor<4096xi32>, tensor<4096xi32> -> tensor<4096xi64>
+    llir.yield %5 : tensor<4096xi64>
+  }
+  %2 = llir.kernel(%x, %1) : (tensor<4096xf32>, tensor<4096xi64>) -> tensor<4096xf32> {
+  ^bb0(%a: tensor<4096xf32>, %i: tensor<4096xi64>):
+    %6 = llir.gather %a, %i {checked} : tensor<4096xf32>, tensor<4096xi64> -> tensor<4096xf32>
+    llir.yield %6 : tensor<4096xf32>
+  }
+  return %2 : tensor<4096xf32>
+}

@@ -9,6 +9,8 @@
 
 #include "WholeKernel.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
@@ -212,9 +214,99 @@ std::string MergeRunsOp::checkTeam(unsigned, unsigned team) {
 // argsort as kernels
 //===----------------------------------------------------------------------===//
 
+/// Whether the order of one row of integers takes less time where each element
+/// counts those before it, on all multiprocessors, than where one of them sorts
+/// all. Operations of an exchange of two elements, with where they are, and of
+/// a comparison of two.
+static bool isBetterCounted(ArgsortOp op, const MachineModel &machine) {
+  constexpr double kExchange = 48, kComparison = 8;
+  std::optional<int64_t> n =
+      hlir::getExtents(op.getOperand()).back().asConstant();
+  if (!isa<IntegerType>(elementOf(op.getOperand())) || !n || *n < 2 ||
+      *n > kMostRun || op.getOperand().getType() != op.getResult().getType() ||
+      !countElements(op.getOperand().getType()).isConstant(*n))
+    return false;
+  const auto steps = double(llvm::Log2_64_Ceil(static_cast<uint64_t>(*n)));
+  const double rate = machine.operationRate, length = double(*n);
+  // The count, and two kernels that write the order.
+  const double counted =
+      length * length * kComparison / (rate * std::max(1u, machine.workers)) +
+      2 * machine.getKernelTime();
+  return counted <
+         std::exp2(steps) / 2 * steps * (steps + 1) / 2 * kExchange / rate;
+}
+
+/// The order of one row, where each element is put behind as many as come
+/// before it.
+static Value expandByCounts(ArgsortOp op, ImplicitLocOpBuilder &b) {
+  using hlir::MapAttr;
+  MLIRContext *context = b.getContext();
+  Value keys = op.getOperand();
+  SmallVector<Expr> extents = hlir::getExtents(keys);
+  const Expr n = extents.back();
+  auto typeOf = [&](ArrayRef<Expr> shape, Type element) {
+    return hlir::getTensorType(shape, element);
+  };
+  auto addKernel = [&](Type result, Value operand,
+                       function_ref<Value(Value)> emit) {
+    auto kernel = KernelOp::create(b, TypeRange(result), operand,
+                                   /*in_place=*/false, /*loops=*/nullptr);
+    Block &block = kernel.getBody().emplaceBlock();
+    block.addArgument(operand.getType(), b.getLoc());
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&block);
+    YieldOp::create(b, emit(block.getArgument(0)));
+    return kernel.getResult(0);
+  };
+  const SmallVector<Expr> pair = {n, n};
+  Type i1 = b.getI1Type(), i32 = b.getI32Type(), i64 = b.getI64Type();
+  Value ranks = addKernel(typeOf(n, i32), keys, [&](Value row) -> Value {
+    auto keyAt = [&](unsigned dim) -> Value {
+      SmallVector<Expr> index(extents.size(), Expr(0));
+      index.back() = Expr::dim(dim);
+      return ViewOp::create(b, typeOf(pair, elementOf(keys)), row,
+                            MapAttr::get(context, 2, index));
+    };
+    auto placeAt = [&](unsigned dim) -> Value {
+      return IotaOp::create(b, typeOf(pair, i32),
+                            MapAttr::get(context, 2, Expr::dim(dim)));
+    };
+    auto apply = [&](Fn fn, Type element, ValueRange of) -> Value {
+      return ElementwiseOp::create(b, typeOf(pair, element), fn, of);
+    };
+    Value own = keyAt(0), other = keyAt(1);
+    Value before = op.getDescending() ? apply(Fn::LessThan, i1, {own, other})
+                                      : apply(Fn::LessThan, i1, {other, own});
+    Value isEarlier = apply(Fn::LessThan, i1, {placeAt(1), placeAt(0)});
+    Value same = apply(Fn::Equal, i1, {own, other});
+    before = apply(Fn::Or, i1, {before, apply(Fn::Mul, i1, {same, isEarlier})});
+    return llir::ReduceOp::create(b, typeOf(n, i32), ReduceKind::Sum,
+                                  apply(Fn::Cast, i32, before));
+  });
+  Value order = addKernel(typeOf(n, i64), ranks, [&](Value rank) -> Value {
+    auto scalar = RankedTensorType::get({}, i64);
+    Value zero = llir::ConstantOp::create(
+        b, scalar,
+        DenseElementsAttr::get(scalar, Attribute(b.getI64IntegerAttr(0))));
+    Value none =
+        ViewOp::create(b, typeOf(n, i64), zero, MapAttr::get(context, 1, {}));
+    Value place = IotaOp::create(b, typeOf(n, i64),
+                                 MapAttr::get(context, 1, Expr::dim(0)));
+    // Sums of integers need no order.
+    return ScatterOp::create(b, none.getType(), hlir::Combine::Add, none, rank,
+                             place, /*checked=*/false);
+  });
+  if (extents.size() == 1)
+    return order;
+  return AliasOp::create(b, op.getResult().getType(), order,
+                         MapAttr::get(context, 0, Expr(0)));
+}
+
 SmallVector<Value> ArgsortOp::expand(ImplicitLocOpBuilder &b,
                                      const Assumptions &symbols,
-                                     const MachineModel &) {
+                                     const MachineModel &machine) {
+  if (isBetterCounted(*this, machine))
+    return {expandByCounts(*this, b)};
   // Of whole rows searches are long: one for each element in a pass is fastest,
   // unless most passes have nothing to do. Of the first of each run they are
   // few and short.

@@ -435,6 +435,15 @@ Interval ValueRanges::compute(Operation *op) {
         Expr length = hlir::getExtents(order.getOperand()).back();
         return clamp({std::nullopt, Expr(0), length - 1}, order.getResult());
       })
+      .Case([&](SortRunsOp runs) {
+        Expr length = hlir::getExtents(runs.getOperand()).back();
+        return clamp({std::nullopt, Expr(0), length - 1}, runs->getResult(0));
+      })
+      .Case([&](MergeRunsOp runs) {
+        Interval range = get(runs.getPositions());
+        range.exact = std::nullopt;
+        return range;
+      })
       .Case([&](ScanOp scan) {
         if (!scan.getPositions())
           return Interval();
