@@ -54,22 +54,28 @@ static std::optional<int64_t> countBytes(Value v) {
   return type.getNumElements() * bits / 8;
 }
 
-/// Whether all loops of the kernel, which has one result, are products of one
-/// row that have the result's columns.
-static bool isOfRow(llir::KernelOp kernel) {
+/// Whether all loops of the kernel, which has one result, are products that
+/// have the result's columns, and no column is multiplied with several rows;
+/// sets `isOne` where all columns are multiplied with the same row.
+static bool isOfRow(llir::KernelOp kernel, bool &isOne) {
   if (kernel.getInPlace() || kernel.getLoops() || kernel.getNumResults() != 1)
     return false;
   SmallVector<Expr> extents = hlir::getExtents(kernel.getResult(0));
   bool any = false;
+  isOne = true;
   for (Operation &op : kernel.getOps()) {
     if (!llir::hasLoops(&op))
       continue;
     auto product = dyn_cast<llir::ProductOpInterface>(op);
     if (!product || hlir::getExtents(op.getResult(0)) != extents)
       return false;
-    for (auto [d, extent] : llvm::enumerate(extents))
-      if (!extent.isConstant(1) && product.getLhsMap().usesDim(d))
+    for (auto [d, extent] : llvm::enumerate(extents)) {
+      if (extent.isConstant(1) || !product.getLhsMap().usesDim(d))
+        continue;
+      isOne = false;
+      if (!product.getRhsMap().usesDim(d))
         return false;
+    }
     any = true;
   }
   return any;
@@ -126,7 +132,11 @@ llir::KernelOp JoinElements::join(llir::KernelOp kernel,
                      {"reason", reason.str()}});
     return llir::KernelOp();
   };
-  bool isRow = !isOfRow(kernel);
+  bool isOneRow = true, isOneRowBefore = true;
+  (void)isOfRow(reader, isOneRow);
+  bool isRow = !isOfRow(kernel, isOneRowBefore);
+  if (isRow && !isOneRow)
+    return refuse("each block would compute all rows again");
   unsigned number = llvm::find(reader.getInputs(), kernel.getResult(0)) -
                     reader.getInputs().begin();
   if (Decision found =
@@ -151,6 +161,14 @@ llir::KernelOp JoinElements::join(llir::KernelOp kernel,
       !llvm::all_of(proposed.loops.getCases(),
                     [](llir::LoopCaseAttr c) { return c.getTeam() > 1; }))
     return drop("products do not read along memory");
+  // Rows that have a matrix each may have better forms apart.
+  if (!isOneRow || !isOneRowBefore) {
+    double apart = 0;
+    for (llir::KernelOp part : {kernel, reader})
+      apart += device->propose(part, ranges).price;
+    if (proposed.price > apart)
+      return drop("one kernel would take longer than both");
+  }
   reporter.passed(merged.getLoc(), "elements",
                   {{"kernel", kernel.getTitle()},
                    {"reader", reader.getTitle()},
@@ -175,7 +193,7 @@ void JoinElements::runOnOperation() {
     return;
   SmallVector<llir::KernelOp> readers;
   for (auto kernel : func.getBody().front().getOps<llir::KernelOp>())
-    if (isOfRow(kernel))
+    if (bool isOne; isOfRow(kernel, isOne))
       readers.push_back(kernel);
   // Those that come later may take in what was joined before.
   llvm::SmallPtrSet<Operation *, 16> gone;

@@ -155,10 +155,16 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
   if (passes(Phase::Fused)) {
     pm.addNestedPass<func::FuncOp>(llir::createProveIndicesPass());
     pm.addNestedPass<func::FuncOp>(llir::createFindSegmentsPass());
-    // Of a GPU the prices are not measured.
-    if (!machine.blockThreads) {
+    const double workers = machine.getLeastWorkers();
+    // Of a GPU it is not measured what sorting saves.
+    if (machine.blockThreads) {
+      llir::UnsortRowsPassOptions unsort;
+      unsort.readRate = machine.getReadRate(workers);
+      unsort.operationRate = machine.operationRate;
+      unsort.kernelTime = machine.getKernelTime();
+      pm.addNestedPass<func::FuncOp>(llir::createUnsortRowsPass(unsort));
+    } else {
       llir::SortRowsPassOptions sort;
-      const double workers = machine.getLeastWorkers();
       sort.readRate = std::max(machine.getReadRate(workers),
                                workers * machine.getCacheRate());
       sort.operationRate = machine.operationRate;
@@ -199,6 +205,9 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     libraries.precision = options.precision;
     pm.addNestedPass<func::FuncOp>(createCallLibrariesPass(libraries));
     if (options.fuse == "stages") {
+      llir::SplitProductsPassOptions parts;
+      parts.blockThreads = machine.blockThreads;
+      pm.addNestedPass<func::FuncOp>(llir::createSplitProductsPass(parts));
       llir::JoinProductsPassOptions products;
       products.blockThreads = machine.blockThreads;
       pm.addNestedPass<func::FuncOp>(llir::createJoinProductsPass(products));

@@ -51,6 +51,26 @@ static double countSharedAlong(KernelAnalysis &a, const KernelSizes &sizes,
   return bytes;
 }
 
+/// Whether what elements along `rows` read of the same is not the same along
+/// `columns` as well: a column that each row is multiplied with. Else both are
+/// columns, of one row or of a row each.
+static bool shareColumns(KernelAnalysis &a,
+                         ArrayRef<ReductionOpInterface> products,
+                         const Index &index, unsigned rows, unsigned columns) {
+  for (ReductionOpInterface op : products) {
+    auto product = cast<ProductOpInterface>(op.getOperation());
+    Index inner = index;
+    inner.push_back(Expr::dim(a.addDim(op.getReducedExtent())));
+    for (auto [v, map] : {std::pair(product.getLhs(), product.getLhsMap()),
+                          std::pair(product.getRhs(), product.getRhsMap())}) {
+      Index at = a.mapIndex(map, inner);
+      if (!a.variesOver(v, at, rows) && a.variesOver(v, at, columns))
+        return true;
+    }
+  }
+  return false;
+}
+
 /// Steps of a team over `vectors` vectors whose loads go out together, up to
 /// `most`: so many that memory is waited for least often. What is left of them
 /// are steps one by one.
@@ -93,6 +113,10 @@ llir::chooseTogether(KernelAnalysis &a, const Domain &domain,
       columns = i;
     }
   }
+  if (columns &&
+      !shareColumns(a, products, domain.index, domain.dims[*shape.rowsAxis],
+                    domain.dims[*columns]))
+    shape.rowsAxis = std::nullopt;
   if (!columns)
     columns = std::exchange(shape.rowsAxis, std::nullopt);
   if (!columns)

@@ -17,6 +17,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RowOrder.h"
 #include "luminal/Dialect/LLIR/Analysis/Ascending.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
@@ -93,14 +94,6 @@ private:
   DenseMap<Rows, bool> known;
 };
 } // namespace
-
-/// `e`, of dims [0, rows) and others, with these as dims 1 and on.
-static Expr withoutRows(const Expr &e, unsigned rows) {
-  return e.substitute([&](const Expr &leaf) -> std::optional<Expr> {
-    std::optional<unsigned> dim = leaf.asDim();
-    return dim ? std::optional(Expr::dim(*dim - rows + 1)) : std::nullopt;
-  });
-}
 
 //===----------------------------------------------------------------------===//
 // Matching
@@ -189,35 +182,10 @@ Type SortedRows::getSortedType(Value v, unsigned dims) const {
   return hlir::getTensorType(flat, getElementTypeOrSelf(v));
 }
 
-/// How many dims of what a view reads are the rows, in the same order, where
-/// nothing else depends on them; 0 where nothing at all does.
 std::optional<unsigned> SortedRows::getRowsOfSource(ViewOp view,
                                                     unsigned dims) const {
-  SmallVector<Expr> extents = hlir::getExtents(view.getResult()),
-                    source = hlir::getExtents(view.getOperand());
-  auto results = view.getMap().getResults();
-  auto usesRows = [&](const Expr &e) {
-    return llvm::any_of(llvm::seq(dims),
-                        [&](unsigned d) { return e.usesDim(d); });
-  };
-  if (llvm::none_of(results, usesRows))
-    return 0;
-  Assumptions inside = withExtents(symbols, extents);
-  std::vector<Expr> place;
-  for (unsigned d = 0; d < dims; ++d)
-    place.push_back(Expr::dim(d));
-  Expr row = inside.simplify(
-      linearize(place, ArrayRef(extents).take_front(dims).vec()));
-  for (unsigned n = 1; n <= source.size(); ++n) {
-    if (llvm::any_of(results.drop_front(n), usesRows))
-      continue;
-    ArrayRef<Expr> rows = ArrayRef(source).take_front(n);
-    Expr read =
-        inside.simplify(linearize(results.take_front(n).vec(), rows.vec()));
-    if (read == row && haveSameSize(rows, count, symbols))
-      return n;
-  }
-  return std::nullopt;
+  return countDimsOfRows(view.getMap(), hlir::getExtents(view.getResult()),
+                         hlir::getExtents(view.getOperand()), dims, symbols);
 }
 
 /// Whether a value is there in order, or follows element by element from one
@@ -259,7 +227,7 @@ Value SortedRows::sortNew(ImplicitLocOpBuilder &b, Value v, unsigned dims) {
       if (*rows)
         results.push_back(Expr::dim(0));
       for (const Expr &e : view.getMap().getResults().drop_front(*rows))
-        results.push_back(withoutRows(e, dims));
+        results.push_back(joinDimsOfRows(e, dims));
       Value source =
           *rows ? sort(b, view.getOperand(), *rows) : view.getOperand();
       unsigned rank = hlir::getExtents(v).size() - dims + 1;
@@ -362,6 +330,20 @@ void SortedRows::add(LookedUpProduct &product) {
 // The pass
 //===----------------------------------------------------------------------===//
 
+double llir::countBytesShared(Value matrices, double rows,
+                              function_ref<double(const Expr &)> nominal) {
+  double all = std::max(1.0, nominal(hlir::getExtents(matrices)[0])),
+         used = all * (1 - std::pow(1 - 1 / all, rows));
+  return (rows - used) / all * nominal(countBytes(matrices.getType()));
+}
+
+double llir::priceSort(double rows, double kernelTime, double operationRate) {
+  constexpr double kKernels = 4, kOperationsOfSort = 8;
+  return kKernels * kernelTime + kOperationsOfSort * rows *
+                                     std::log2(std::max(2.0, rows)) /
+                                     operationRate;
+}
+
 static void eraseDead(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isOpTriviallyDead(&op))
@@ -392,20 +374,13 @@ void SortRows::runOnOperation() {
       refuse("they are in the order of their matrices");
       continue;
     }
-    // Matrices that are not read any more, where all are as likely, against the
-    // kernels that find the order and what sorting takes.
+    // Matrices that are not read any more against the kernels that find the
+    // order and what sorting takes.
     double rows = nominal(countElements(indices.getType())), bytes = 0;
-    for (LookedUpProduct &product : products) {
-      Value data = product.lookup.getData();
-      double all = std::max(1.0, nominal(hlir::getExtents(data)[0])),
-             used = all * (1 - std::pow(1 - 1 / all, rows));
-      bytes += (rows - used) / all * nominal(countBytes(data.getType()));
-    }
-    constexpr double kKernels = 4, kOperationsOfSort = 8;
+    for (LookedUpProduct &product : products)
+      bytes += countBytesShared(product.lookup.getData(), rows, nominal);
     double gain = bytes / readRate,
-           cost = kKernels * kernelTime + kOperationsOfSort * rows *
-                                              std::log2(std::max(2.0, rows)) /
-                                              operationRate;
+           cost = priceSort(rows, kernelTime, operationRate);
     if (gain <= cost) {
       reporter.missed(loc, "rows",
                       {{"reason", "few share a matrix"},

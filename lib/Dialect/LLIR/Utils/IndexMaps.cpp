@@ -242,3 +242,42 @@ std::optional<MapAttr> llir::invert(MapAttr map, ArrayRef<Expr> domain,
   // bijection.
   return getReshape(map.getContext(), range, domain, symbols);
 }
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+std::optional<unsigned>
+llir::countDimsOfRows(MapAttr map, ArrayRef<Expr> domain, ArrayRef<Expr> source,
+                      unsigned rows, const Assumptions &symbols) {
+  auto results = map.getResults();
+  auto usesRows = [&](const Expr &e) {
+    return llvm::any_of(llvm::seq(rows),
+                        [&](unsigned d) { return e.usesDim(d); });
+  };
+  if (llvm::none_of(results, usesRows))
+    return 0;
+  Assumptions inside = withExtents(symbols, domain);
+  ArrayRef<Expr> all = domain.take_front(rows);
+  std::vector<Expr> place;
+  for (unsigned d = 0; d < rows; ++d)
+    place.push_back(Expr::dim(d));
+  Expr row = inside.simplify(linearize(place, all.vec()));
+  for (unsigned n = 1; n <= source.size(); ++n) {
+    if (llvm::any_of(results.drop_front(n), usesRows))
+      continue;
+    ArrayRef<Expr> leading = source.take_front(n);
+    Expr read =
+        inside.simplify(linearize(results.take_front(n).vec(), leading.vec()));
+    if (read == row && haveSameSize(leading, all, symbols))
+      return n;
+  }
+  return std::nullopt;
+}
+
+Expr llir::joinDimsOfRows(const Expr &e, unsigned rows) {
+  return e.substitute([&](const Expr &leaf) -> std::optional<Expr> {
+    std::optional<unsigned> dim = leaf.asDim();
+    return dim ? std::optional(Expr::dim(*dim - rows + 1)) : std::nullopt;
+  });
+}

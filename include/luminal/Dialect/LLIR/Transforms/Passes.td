@@ -187,6 +187,68 @@ def SortRowsPass : Pass<"llir-sort-rows", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
+def UnsortRowsPass : Pass<"llir-unsort-rows", "::mlir::func::FuncOp"> {
+  let summary = "Leave rows where they are if sorting them saves little";
+  let description = [{
+    A front end sorts rows by the matrix that each looks up, as the tokens of experts, and puts the results back. Where few
+    rows share a matrix, the sort takes longer than it saves, by the prices of `llir-sort-rows`: what is computed of rows in
+    their order and gathered by the inverse of that order is computed where it is read. No value changes.
+
+    Before:
+    ```mlir
+    %p = llir.argsort %i : tensor<8xi64> -> tensor<8xi64>
+    %q = llir.scatter set %zero, %p, %place : tensor<8xi64>, tensor<8xi64>, tensor<8xi64>
+    %a = llir.gather %x, %p : tensor<8x64xf32>, tensor<8xi64> -> tensor<8x64xf32>
+    %j = llir.gather %i, %p : tensor<8xi64>, tensor<8xi64> -> tensor<8xi64>
+    %m = llir.gather %w, %j : tensor<128x96x64xf32>, tensor<8xi64> -> tensor<8x96x64xf32>
+    %s = llir.gemm %a, %m k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)>
+        : tensor<8x64xf32>, tensor<8x96x64xf32> -> tensor<8x96xf32>
+    %y = llir.gather %s, %q : tensor<8x96xf32>, tensor<8xi64> -> tensor<8x96xf32>
+    ```
+    After:
+    ```mlir
+    %m = llir.gather %w, %i : tensor<128x96x64xf32>, tensor<8xi64> -> tensor<8x96x64xf32>
+    %y = llir.gemm %x, %m k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)>
+        : tensor<8x64xf32>, tensor<8x96x64xf32> -> tensor<8x96xf32>
+    ```
+  }];
+  let options = [
+    Option<"readRate", "read-rate", "double", "::luminal::MachineModel().readRate",
+           "Bytes of matrices that are read in a nanosecond">,
+    Option<"operationRate", "operation-rate", "double", "::luminal::MachineModel().operationRate",
+           "Simple operations in a nanosecond">,
+    Option<"kernelTime", "kernel-time", "double", "::luminal::MachineModel().getKernelTime()",
+           "Nanoseconds that a kernel more takes">
+  ];
+  let dependentDialects = ["::luminal::llir::LLIRDialect"];
+}
+
+def SplitProductsPass : Pass<"llir-split-products", "::mlir::func::FuncOp"> {
+  let summary = "Let columns that meet element by element be products of their own";
+  let description = [{
+    A product of single rows, of which an elementwise op reads several parts of the columns, as a gate and what it
+    multiplies, becomes one product for each part. They have one index space then, so that one kernel computes them with
+    what follows (`llir-join-elements`). Each column is computed as before. Products of which rows share a matrix stay:
+    these read it for many rows at once.
+
+    Before:
+    ```mlir
+    %c = llir.gemm %x, %w k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<1x64xf32>, tensor<32x64xf32> -> tensor<1x32xf32>
+    %a = llir.view %c <(d0, d1) -> (d0, d1)> : tensor<1x32xf32> -> tensor<1x16xf32>
+    %b = llir.view %c <(d0, d1) -> (d0, d1 + 16)> : tensor<1x32xf32> -> tensor<1x16xf32>
+    %m = llir.elementwise mul(%a, %b) : (tensor<1x16xf32>, tensor<1x16xf32>) -> tensor<1x16xf32>
+    ```
+    After:
+    ```mlir
+    %a = llir.gemm %x, %w k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<1x64xf32>, tensor<32x64xf32> -> tensor<1x16xf32>
+    %b = llir.gemm %x, %w k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1 + 16, d2)> : tensor<1x64xf32>, tensor<32x64xf32> -> tensor<1x16xf32>
+    %m = llir.elementwise mul(%a, %b) : (tensor<1x16xf32>, tensor<1x16xf32>) -> tensor<1x16xf32>
+    ```
+  }];
+  let options = [Option<"blockThreads", "block-threads", "int64_t", "0", "Threads of a GPU's block; 0: the target has none">];
+  let dependentDialects = ["::luminal::llir::LLIRDialect"];
+}
+
 def FuseKernelsPass : Pass<"llir-fuse-kernels", "::mlir::func::FuncOp"> {
   let summary = "Group flat ops into kernels";
   let description = [{

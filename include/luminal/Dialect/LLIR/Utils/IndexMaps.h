@@ -56,6 +56,19 @@ hlir::MapAttr getReshape(mlir::MLIRContext *context,
                          llvm::ArrayRef<Expr> range,
                          const Assumptions &symbols);
 
+/// How many leading dims of `source` are the rows of `domain`, its leading
+/// `rows` dims, all of them in the same order, where nothing else that `map`
+/// reads depends on those; 0 where nothing at all does. std::nullopt where rows
+/// are read in any other way.
+std::optional<unsigned> countDimsOfRows(hlir::MapAttr map,
+                                        llvm::ArrayRef<Expr> domain,
+                                        llvm::ArrayRef<Expr> source,
+                                        unsigned rows,
+                                        const Assumptions &symbols);
+
+/// `e`, which uses none of the leading `rows` dims, where these are one.
+Expr joinDimsOfRows(const Expr &e, unsigned rows);
+
 /// Whether both have proved-equal numbers of elements.
 bool haveSameSize(llvm::ArrayRef<Expr> a, llvm::ArrayRef<Expr> b,
                   const Assumptions &symbols);

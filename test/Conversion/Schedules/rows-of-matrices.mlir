@@ -1,0 +1,37 @@
+// Rows with a matrix each: two products of the same columns are one kernel, whose elements warps take; no element is taken
+// together with those of other matrices, as rows are that share columns. A norm of all rows is no part of it.
+// RUN: luminal-opt %s --llir-fuse-kernels=chip-bytes=0 --llir-join-elements="target=cuda arch=sm_90a" --llir-schedule-kernels="target=cuda arch=sm_90a" --remarks-filter=llir-join-elements -o %t.mlir 2>%t.remarks
+// RUN: FileCheck %s --input-file=%t.mlir
+// RUN: FileCheck %s --check-prefix=REMARK --input-file=%t.remarks
+
+// CHECK-LABEL: @gate
+// CHECK: llir.kernel(%arg0) {{.*}} -> tensor<8x2048xbf16>
+// CHECK: llir.kernel({{.*}}) loops<grid(d0, d1) threads(256, 32) op{{[0-9]+}} = element {lanes = 8, unroll = 4} op{{[0-9]+}} = element {lanes = 8, unroll = 4}>
+// CHECK-NOT: llir.kernel
+// CHECK: return
+// REMARK: [Passed] elements | {{.*}} Function=gate | as=elements, kernel=gemm, reader=gemm
+// REMARK: [Missed] elements | {{.*}} Function=gate | kernel=reduce, reader=gemm, reason="each block would compute all rows again"
+func.func @gate(%x: tensor<8x2048xbf16>, %w: tensor<128x1536x2048xbf16>, %i: tensor<8xi64>) -> tensor<8x768xbf16> {
+  %0 = llir.elementwise cast(%x) : (tensor<8x2048xbf16>) -> tensor<8x2048xf32>
+  %1 = llir.elementwise mul(%0, %0) : (tensor<8x2048xf32>, tensor<8x2048xf32>) -> tensor<8x2048xf32>
+  %2 = llir.reduce sum %1 : tensor<8x2048xf32> -> tensor<8xf32>
+  %3 = llir.elementwise rsqrt(%2) : (tensor<8xf32>) -> tensor<8xf32>
+  %4 = llir.view %3 <(d0, d1) -> (d0)> : tensor<8xf32> -> tensor<8x2048xf32>
+  %5 = llir.elementwise mul(%0, %4) : (tensor<8x2048xf32>, tensor<8x2048xf32>) -> tensor<8x2048xf32>
+  %6 = llir.elementwise cast(%5) : (tensor<8x2048xf32>) -> tensor<8x2048xbf16>
+  %m = llir.gather %w, %i {checked} : tensor<128x1536x2048xbf16>, tensor<8xi64> -> tensor<8x1536x2048xbf16>
+  %7 = llir.gemm %6, %m k(2048) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)> : tensor<8x2048xbf16>, tensor<8x1536x2048xbf16> -> tensor<8x768xbf16>
+  %8 = llir.gemm %6, %m k(2048) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1 + 768, d2)> : tensor<8x2048xbf16>, tensor<8x1536x2048xbf16> -> tensor<8x768xbf16>
+  %9 = llir.elementwise silu(%7) : (tensor<8x768xbf16>) -> tensor<8x768xbf16>
+  %10 = llir.elementwise mul(%9, %8) : (tensor<8x768xbf16>, tensor<8x768xbf16>) -> tensor<8x768xbf16>
+  return %10 : tensor<8x768xbf16>
+}
+
+// One row: its products with all matrices have two dims of columns, neither of which is rows.
+// CHECK-LABEL: @one
+// CHECK: llir.kernel({{.*}}) loops<grid(d0, d1) threads(256, 32) op{{[0-9]+}} = element {lanes = 8, unroll = 4}>
+func.func @one(%x: tensor<2048xbf16>, %w: tensor<128x1536x2048xbf16>, %i: tensor<8xi64>) -> tensor<8x1536xbf16> {
+  %m = llir.gather %w, %i {checked} : tensor<128x1536x2048xbf16>, tensor<8xi64> -> tensor<8x1536x2048xbf16>
+  %0 = llir.gemm %x, %m k(2048) <(d0, d1, d2) -> (d2)>, <(d0, d1, d2) -> (d0, d1, d2)> : tensor<2048xbf16>, tensor<8x1536x2048xbf16> -> tensor<8x1536xbf16>
+  return %0 : tensor<8x1536xbf16>
+}
