@@ -1,4 +1,4 @@
-// Rows with a matrix each: two products of the same columns are one kernel, whose elements warps take; no element is taken
+// Rows with a matrix each: two products of the same columns are one kernel, whose elements blocks take, for an element reads much; no element is taken
 // together with those of other matrices, as rows are that share columns. A norm of all rows is no part of it.
 // RUN: luminal-opt %s --llir-fuse-kernels=chip-bytes=0 --llir-join-elements="target=cuda arch=sm_90a" --llir-schedule-kernels="target=cuda arch=sm_90a" --remarks-filter=llir-join-elements -o %t.mlir 2>%t.remarks
 // RUN: FileCheck %s --input-file=%t.mlir
@@ -6,7 +6,7 @@
 
 // CHECK-LABEL: @gate
 // CHECK: llir.kernel(%arg0) {{.*}} -> tensor<8x2048xbf16>
-// CHECK: llir.kernel({{.*}}) loops<grid(d0, d1) threads(256, 32) op{{[0-9]+}} = element {lanes = 8, unroll = 4} op{{[0-9]+}} = element {lanes = 8, unroll = 4}>
+// CHECK: llir.kernel({{.*}}) loops<grid(d0, d1) threads(128, 128) op{{[0-9]+}} = element {lanes = 8, unroll = 2} op{{[0-9]+}} = element {lanes = 8, unroll = 2}>
 // CHECK-NOT: llir.kernel
 // CHECK: return
 // REMARK: [Passed] elements | {{.*}} Function=gate | as=elements, kernel=gemm, reader=gemm

@@ -51,6 +51,71 @@ static std::optional<double> getNumber(Value v) {
   return std::nullopt;
 }
 
+/// The least and the greatest integer among the elements of `v`, where they are
+/// known and nothing wraps on the way to them.
+static std::optional<std::pair<int64_t, int64_t>>
+getBounds(Value v, const Assumptions &symbols, unsigned depth = 0) {
+  constexpr unsigned kMost = 16;
+  // Far from where products of two such numbers wrap.
+  constexpr int64_t kFar = int64_t(1) << 31;
+  auto type = dyn_cast<IntegerType>(getElementTypeOrSelf(v));
+  Operation *op = v.getDefiningOp();
+  if (!type || !op || depth == kMost)
+    return std::nullopt;
+  auto of = [&](Value operand) {
+    return getBounds(operand, symbols, depth + 1);
+  };
+  auto bound = [&](int64_t lo,
+                   int64_t hi) -> std::optional<std::pair<int64_t, int64_t>> {
+    const int64_t most =
+        type.getWidth() > 32 ? kFar : (int64_t(1) << (type.getWidth() - 1)) - 1;
+    if (lo < -most || hi > most)
+      return std::nullopt;
+    return std::pair(lo, hi);
+  };
+  if (std::optional<int64_t> number = getIntegerSplat(v))
+    return bound(*number, *number);
+  if (auto view = dyn_cast<ViewOp>(op))
+    return of(view.getOperand());
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return of(gather.getData());
+  if (auto order = dyn_cast<ArgsortOp>(op)) {
+    std::optional<int64_t> n =
+        symbols.upperBound(hlir::getExtents(order.getOperand()).back());
+    return n && *n > 0 ? bound(0, *n - 1) : std::nullopt;
+  }
+  auto elementwise = dyn_cast<ElementwiseOp>(op);
+  if (!elementwise || elementwise.getInputs().size() > 2)
+    return std::nullopt;
+  auto inputs = elementwise.getInputs();
+  auto a = of(inputs[0]);
+  if (!a)
+    return std::nullopt;
+  if (elementwise.getFn() == Fn::Cast)
+    return bound(a->first, a->second);
+  auto b = inputs.size() == 2 ? of(inputs[1]) : std::nullopt;
+  if (!b)
+    return std::nullopt;
+  switch (elementwise.getFn()) {
+  case Fn::Min:
+    return bound(std::min(a->first, b->first), std::min(a->second, b->second));
+  case Fn::Max:
+    return bound(std::max(a->first, b->first), std::max(a->second, b->second));
+  case Fn::Add:
+    return bound(a->first + b->first, a->second + b->second);
+  case Fn::Mul:
+    if (a->first < 0 || b->first < 0)
+      return std::nullopt;
+    return bound(a->first * b->first, a->second * b->second);
+  case Fn::FloorDiv:
+    if (a->first < 0 || b->first < 1)
+      return std::nullopt;
+    return bound(a->first / b->second, a->second / b->first);
+  default:
+    return std::nullopt;
+  }
+}
+
 /// Whether `v` counts for each place what is at or before it: more for later
 /// ones.
 static bool countsUpToPlace(Value v) {
@@ -88,8 +153,10 @@ bool llir::isAscending(Value v, const Assumptions &symbols) {
     switch (op.getFn()) {
     case Fn::Cast: {
       Type from = getElementTypeOrSelf(inputs[0]);
-      const bool mayWrap = !isFloat && from.getIntOrFloatBitWidth() >
-                                           type.getIntOrFloatBitWidth();
+      const bool mayWrap =
+          !isFloat &&
+          from.getIntOrFloatBitWidth() > type.getIntOrFloatBitWidth() &&
+          !getBounds(v, symbols);
       if (mayWrap || type.isInteger(1))
         return false;
       v = inputs[0];
@@ -105,10 +172,17 @@ bool llir::isAscending(Value v, const Assumptions &symbols) {
       const bool isChoice = op.getFn() == Fn::Min || op.getFn() == Fn::Max;
       unsigned i = rest(0) ? 0 : 1;
       std::optional<double> number = rest(i);
-      if (!number || (!isChoice && !isFloat) ||
+      if (!number || (!isChoice && !isFloat && !getBounds(v, symbols)) ||
           (op.getFn() == Fn::Mul && !(*number > 0)))
         return false;
       v = inputs[i];
+      continue;
+    }
+    case Fn::FloorDiv: {
+      std::optional<double> number = rest(0);
+      if (!number || isFloat || !(*number > 0))
+        return false;
+      v = inputs[0];
       continue;
     }
     case Fn::Sub:
