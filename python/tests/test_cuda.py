@@ -1,6 +1,7 @@
 # ===- test_cuda.py - Tensors on a GPU ------------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Without a GPU, graphs of fake tensors are compiled as far as machine code."""
+import gc
 import io
 import os
 import threading
@@ -260,6 +261,7 @@ def test_a_language_model_writes_what_it_writes_on_the_host(name, tmp_path):
     import tiny_checkpoint
     from luminal import llm
     tiny_checkpoint.write(tmp_path, name)
+    gc.collect()  # the model of the test before
     host, device = (llm.LLM(tmp_path, chunk=8, batch=4, page=4, pages=40, cache_length=96, device=at) for at in ("cpu", "cuda"))
     assert device._engine.lag == 1 and not host._engine.lag
     assert device.device_memory() > host.device_memory() == 0

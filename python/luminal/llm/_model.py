@@ -88,6 +88,8 @@ class LLM:
                 raise _errors.ArgumentError(f"{name} is {value}: expected {least} or more")
         began = time.perf_counter()
         self._device = _find_device(device)
+        if self._device.type == "cuda":
+            torch.cuda.empty_cache()  # what another model left behind is not what this one takes
         self._free = self._count_free()
         self._checkpoint = _checkpoint.read(pathlib.Path(path), dtype, self._device)
         self.name, self.tokenizer = self._checkpoint.name, self._checkpoint.tokenizer

@@ -119,13 +119,15 @@ struct PartsChoice {
 /// `units` units of work reduce `extent` elements each, with `work` simple
 /// operations for one; the machine takes `atOnce` units at a time, and
 /// `unitsEach` one after the other (nothing: a few, so that all have about as
-/// much). `why` says why they are cut, or why not.
+/// much); `grain` operations are worth a part's states (nothing: what is worth
+/// handing over). `why` says why they are cut, or why not.
 PartsChoice chooseParts(KernelOp kernel,
                         const KernelAnalysis::SymbolRanges &ranges,
                         const Expr &units, const Expr &extent, int64_t work,
                         int64_t atOnce, const MachineModel &machine,
                         llvm::SmallVectorImpl<Reporter::Arg> &why,
-                        std::optional<int64_t> unitsEach = std::nullopt);
+                        std::optional<int64_t> unitsEach = std::nullopt,
+                        std::optional<int64_t> grain = std::nullopt);
 /// The case `c`, and before it the same with parts where they pay.
 llvm::SmallVector<LoopCaseAttr> buildWithParts(const CaseBuilder &c,
                                                const PartsChoice &choice);

@@ -144,13 +144,11 @@ static StringRef findRest(KernelOp kernel) {
   return "";
 }
 
-PartsChoice llir::chooseParts(KernelOp kernel,
-                              const KernelAnalysis::SymbolRanges &ranges,
-                              const Expr &units, const Expr &extent,
-                              int64_t work, int64_t atOnce,
-                              const MachineModel &machine,
-                              SmallVectorImpl<Reporter::Arg> &why,
-                              std::optional<int64_t> unitsEach) {
+PartsChoice llir::chooseParts(
+    KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+    const Expr &units, const Expr &extent, int64_t work, int64_t atOnce,
+    const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why,
+    std::optional<int64_t> unitsEach, std::optional<int64_t> ownGrain) {
   PartsChoice choice;
   auto refuse = [&](StringRef reason) {
     why.push_back({"no parts because", reason.str()});
@@ -162,8 +160,9 @@ PartsChoice llir::chooseParts(KernelOp kernel,
     return refuse("there are units for all workers");
   // Elements that are index arithmetic cost next to nothing.
   work = std::max<int64_t>(1, work);
-  int64_t ofUnit = llvm::divideCeil(kGrainsOfUnit * machine.grain, work);
-  int64_t ofPart = llvm::divideCeil(machine.grain, kPartsOfGrain * work);
+  int64_t grain = ownGrain.value_or(machine.grain);
+  int64_t ofUnit = llvm::divideCeil(kGrainsOfUnit * grain, work);
+  int64_t ofPart = llvm::divideCeil(grain, kPartsOfGrain * work);
   std::optional<int64_t> most = symbols.upperBound(extent);
   if (most && *most < ofUnit)
     return refuse("a unit has too little work");
