@@ -107,9 +107,19 @@ struct GemmLoops {
     int64_t outer = 1, period = 1, outerStep = 0;
   };
   std::optional<Windows> windows;
+  /// Rows that are read so, in place of `loadRow`: each begins at the place
+  /// that `placeRow` gives. Those of a whole tile are at `rowSteps` from its
+  /// first; empty: that is not the same for all tiles.
+  std::optional<Windows> rowWindows;
+  std::function<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::Value row)>
+      placeRow;
+  llvm::SmallVector<int64_t> rowSteps;
   /// Columns that memory holds packed, from that of column 0 on; null: they are
   /// packed to scratch.
   mlir::Value panels;
+  /// Steps of k by which a panel in memory is read ahead: weights may come from
+  /// memory at each call, and a tile's sums take that long.
+  static constexpr int64_t kPanelAhead = 16;
   /// The scalar C[kIndex, column].
   std::function<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::Value kIndex,
                             mlir::Value column)>

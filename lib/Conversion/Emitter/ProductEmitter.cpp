@@ -30,7 +30,9 @@ ProductEmitter::ProductEmitter(Emitter &e, ProductAnalysis &p,
   (void)fits;
 }
 
-void ProductEmitter::prepareRows(IndexRange rows) {
+void ProductEmitter::prepareRows(IndexRange rows, Value isFresh) {
+  if (p.rowWindows)
+    return emitRowWindows(rows, isFresh);
   if (!copiesRows)
     return;
   rowCopy = emitRowCopy(rows.lo, rows.hi);
@@ -108,11 +110,13 @@ Expr ProductEmitter::getOwnBytes() const {
   if (name == "axpy")
     return (getColumnRoom() + lanes) * bytes + 64;
   if (p.windows)
-    return getLoopsBytes() + getWindowBytes();
+    return getLoopsBytes() + getWindowBytes(*p.windows, getWindowLayout());
   Expr line = pack == "runs" ? getColumnRoom() * bytes + 64 : Expr(0);
   return getLoopsBytes() + line;
 }
 Expr ProductEmitter::getScratchBytes() const {
+  if (p.rowWindows)
+    return getOwnBytes() + 64 + getWindowBytes(*p.rowWindows, getRowLayout());
   if (!copiesRows)
     return getOwnBytes();
   int64_t size = p.factor.getIntOrFloatBitWidth() / 8;
@@ -158,6 +162,8 @@ void ProductEmitter::emitTiled(Value rowLo, Value rowHi, Value lo, Value hi,
                         Value count) {
       return load(p.columns, column, k, p.columns.dim, lanes, count);
     };
+  if (p.rowWindows)
+    readRowWindows(g);
   if (p.panels)
     g.panels = e.address(e.getBuffer(p.panels->memory.getArgNumber()),
                          e.value(p.panels->begin), p.factor);

@@ -38,8 +38,10 @@ public:
   Expr getScratchBytes() const;
   void setScratch(mlir::Value base) { scratch = base; }
 
-  /// To be called before `emit` for each range of rows.
-  void prepareRows(IndexRange rows);
+  /// To be called before `emit` for each range of rows. Where `isFresh` (i1)
+  /// does not hold, what is copied of them is there from the call before; null:
+  /// it does.
+  void prepareRows(IndexRange rows, mlir::Value isFresh = {});
   /// Rows of columns, of which there are at most `columnBlock`. Where `isFresh`
   /// (i1) does not hold, they are the columns of the call before; null: it
   /// does.
@@ -86,7 +88,12 @@ private:
   void finishColumns(mlir::Value memory, int64_t line, IndexRange rows,
                      IndexRange columns);
   Windows::Layout getWindowLayout() const;
-  int64_t getWindowBytes() const;
+  Windows::Layout getRowLayout() const { return p.getRowLayout(rowBlock); }
+  int64_t getWindowBytes(const Windows &w, const Windows::Layout &layout) const;
+  void fillWindows(const Windows &w, const Windows::Layout &layout,
+                   mlir::Value table, mlir::Value first, mlir::Value count);
+  void emitRowWindows(IndexRange rows, mlir::Value isFresh);
+  void readRowWindows(GemmLoops &g);
   void fillLine(mlir::Value k, mlir::Value lo, mlir::Value hi,
                 mlir::Value line);
   /// Columns [lo, hi) of finished rows from `row` on, in lines of `width` sums
@@ -117,6 +124,8 @@ private:
   /// unit first.
   bool copiesRows;
   mlir::Value rowCopy, rowCopyBegin;
+  /// What is copied of an image for the rows, and the first index of it.
+  mlir::Value rowTable, rowImageBegin;
 };
 
 /// Takes `sum` as the product at its index, and writes all results there.

@@ -31,7 +31,8 @@ private:
   void findAccesses();
   SmallVector<GemmLoops::Ahead> findAhead(Value row, Value column);
   Grid makeGrid(ArrayRef<ProductAnalysis::Role> roles);
-  Value isFresh(const Grid &grid, Value unit);
+  Value isFresh(const Grid &grid, Value unit, std::optional<size_t> axis,
+                int64_t block, const ProductSide &side);
   IndexRange getRange(ArrayRef<IndexRange> ranges, std::optional<size_t> axis,
                       int64_t block, const ProductSide &side);
 
@@ -108,8 +109,10 @@ WorkShape ProductKernel::emit() {
     IndexRange rows = getRange(ranges, rowAxis, rowBlock, p.rows);
     IndexRange columns = getRange(ranges, columnAxis, columnBlock, p.columns);
     if (!p.hasGroups()) {
-      product.prepareRows(rows);
-      return product.emit(rows, columns, isFresh(grid, unit));
+      product.prepareRows(
+          rows, isFresh(grid, unit, columnAxis, columnBlock, p.columns));
+      return product.emit(rows, columns,
+                          isFresh(grid, unit, rowAxis, rowBlock, p.rows));
     }
     emitGroups(e, p, e.team, rows, rowBlock ? rowBlock : kAllRows,
                [&](IndexRange group) {
@@ -189,14 +192,16 @@ Grid ProductKernel::makeGrid(ArrayRef<ProductAnalysis::Role> roles) {
   return Grid(std::move(axes));
 }
 
-/// Whether the columns of `unit` are not those of the unit before, which this
-/// worker did; null where that is not known.
-Value ProductKernel::isFresh(const Grid &grid, Value unit) {
-  bool isLast = rowAxis && *rowAxis + 1 == grid.axes.size();
-  if (!isLast || rowBlock == 0 || getConstantIntValue(loop.step) != 1)
+/// Whether all but the block of `side` is not that of the unit before, which
+/// this worker did; null where that is not known.
+Value ProductKernel::isFresh(const Grid &grid, Value unit,
+                             std::optional<size_t> axis, int64_t block,
+                             const ProductSide &side) {
+  bool isLast = axis && *axis + 1 == grid.axes.size();
+  if (!isLast || block == 0 || getConstantIntValue(loop.step) != 1)
     return {};
-  Value blocks = e.value(
-      rowBlock == 1 ? p.rows.extent : Expr::ceilDiv(p.rows.extent, rowBlock));
+  Value blocks =
+      e.value(block == 1 ? side.extent : Expr::ceilDiv(side.extent, block));
   auto areEqual = [&](Value x, Value y) {
     return arith::CmpIOp::create(e.b, arith::CmpIPredicate::eq, x, y);
   };

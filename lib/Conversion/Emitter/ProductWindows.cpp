@@ -21,11 +21,16 @@ Windows::Layout ProductEmitter::getWindowLayout() const {
                                           : p.windows->countColumns());
 }
 
-/// The table of a period, then the copy; the last tile reads whole vectors.
-int64_t ProductEmitter::getWindowBytes() const {
-  int64_t table = llvm::alignTo(8 * p.windows->period, 64);
-  int64_t places = getWindowLayout().size + getTile().columns();
-  return table + llvm::alignTo(places * bytes, 64) + 64;
+/// Where the copy begins, after the table of a period.
+static int64_t getTableBytes(const Windows &w) {
+  return llvm::alignTo(8 * w.period, 64);
+}
+
+/// The last tile reads whole vectors.
+int64_t ProductEmitter::getWindowBytes(const Windows &w,
+                                       const Windows::Layout &layout) const {
+  int64_t places = layout.size + getTile().columns();
+  return getTableBytes(w) + llvm::alignTo(places * bytes, 64) + 64;
 }
 
 namespace {
@@ -196,31 +201,92 @@ void ImageCopy::overLine(unsigned dim, Value lo, Value hi) {
   e.laneLoop(dim, e.constant(*to - lanes), hi, lanes, copyLanes);
 }
 
+/// Fills the table and the copy behind it, of `count` indices of the last digit
+/// from `first` on.
+void ProductEmitter::fillWindows(const Windows &w,
+                                 const Windows::Layout &layout, Value table,
+                                 Value first, Value count) {
+  Value memory =
+      e.address(table, e.constant(getTableBytes(w)), e.b.getI8Type());
+  if (w.period > 1) {
+    Expr offset = e.simplify(w.getOffset(layout));
+    e.forLoop(e.constant(0), e.constant(w.period), e.constant(1), [&](Value k) {
+      e.setDim(p.kDim, k);
+      LLVM::StoreOp::create(e.b, e.value(offset),
+                            e.address(table, k, e.b.getI64Type()), 8);
+    });
+  }
+  auto copy = [&](const Index &at, const Expr &place) {
+    Value v = e.emit(w.image, at);
+    v = e.spread(emitCast(e.b, v, getElementType(w.image), p.factor));
+    storeLanes(v, memory, e.value(place));
+  };
+  ImageCopy(e, w, layout, lanes, copy).emit(first, count);
+}
+
+/// How the loops walk the copy behind `table`.
+static GemmLoops::Windows makeWalk(Emitter &e, const Windows &w,
+                                   const Windows::Layout &layout, Value table,
+                                   Value count) {
+  Value memory =
+      e.address(table, e.constant(getTableBytes(w)), e.b.getI8Type());
+  return {memory, table, count, w.outer, w.period, layout.outerStep};
+}
+
+/// The copy has all indices of the last digit that one of the rows has.
+void ProductEmitter::emitRowWindows(IndexRange rows, Value isFresh) {
+  const Windows &w = *p.rowWindows;
+  Value divisor = e.constant(w.getLast().divisor);
+  rowTable = alignedScratch(getOwnBytes());
+  rowImageBegin = e.divU(rows.lo, divisor);
+  Value last = e.divU(e.sub(rows.hi, e.constant(1)), divisor);
+  Value count = e.add(e.sub(last, rowImageBegin), e.constant(1));
+  auto fill = [&] {
+    fillWindows(w, getRowLayout(), rowTable, rowImageBegin, count);
+  };
+  if (isFresh)
+    e.ifThen(isFresh, fill);
+  else
+    fill();
+}
+
+void ProductEmitter::readRowWindows(GemmLoops &g) {
+  const Windows &w = *p.rowWindows;
+  Windows::Layout layout = getRowLayout();
+  g.rowWindows = makeWalk(e, w, layout, rowTable, {});
+  g.placeRow = [this, layout](ImplicitLocOpBuilder &, Value row) {
+    const Windows &w = *p.rowWindows;
+    Value place = e.constant(0);
+    for (const Windows::Digit &digit : w.digits) {
+      Value index = e.divU(row, e.constant(digit.divisor));
+      index = &digit == &w.digits.back()
+                  ? e.sub(index, rowImageBegin)
+                  : e.remU(index, e.constant(digit.extent));
+      place = e.add(place, e.mul(index, e.constant(layout.steps[digit.axis])));
+    }
+    return place;
+  };
+  // Tiles begin at multiples of their rows: lines that are parts of a tile, or
+  // have it as a part, are at the same places in each.
+  int64_t rows = getTile().rows, line = w.digits.front().extent;
+  bool areParts = rows % line == 0 &&
+                  (w.digits.size() < 3 || w.digits[2].divisor % rows == 0);
+  if (w.digits.size() > 1 && line % rows && !areParts)
+    return;
+  for (int64_t i = 0; i < rows; ++i)
+    g.rowSteps.push_back(w.digits.size() == 1 || line % rows == 0
+                             ? i
+                             : i / line * layout.steps[w.digits[1].axis] +
+                                   i % line);
+}
+
 void ProductEmitter::emitWindows(GemmLoops &g, Value lo, Value hi) {
   const Windows &w = *p.windows;
   Windows::Layout layout = getWindowLayout();
   Value table = alignedScratch(getLoopsBytes());
-  Value memory = e.address(table, e.constant(llvm::alignTo(8 * w.period, 64)),
-                           e.b.getI8Type());
   Value divisor = e.constant(w.getLast().divisor);
   Value first = e.divU(lo, divisor), count = e.divU(e.sub(hi, lo), divisor);
-  auto fill = [&] {
-    if (w.period > 1) {
-      Expr offset = e.simplify(w.getOffset(layout));
-      e.forLoop(
-          e.constant(0), e.constant(w.period), e.constant(1), [&](Value k) {
-            e.setDim(p.kDim, k);
-            LLVM::StoreOp::create(e.b, e.value(offset),
-                                  e.address(table, k, e.b.getI64Type()), 8);
-          });
-    }
-    auto copy = [&](const Index &at, const Expr &place) {
-      Value v = e.emit(w.image, at);
-      v = e.spread(emitCast(e.b, v, getElementType(w.image), p.factor));
-      storeLanes(v, memory, e.value(place));
-    };
-    ImageCopy(e, w, layout, lanes, copy).emit(first, count);
-  };
+  auto fill = [&] { fillWindows(w, layout, table, first, count); };
   if (g.isFresh)
     e.ifThen(g.isFresh, fill);
   else
@@ -247,7 +313,7 @@ void ProductEmitter::emitWindows(GemmLoops &g, Value lo, Value hi) {
       Value begin = e.mul(first, e.constant(w.getLast().divisor));
       return findAhead(row, e.add(begin, before));
     };
-  g.windows = {memory, table, places, w.outer, w.period, layout.outerStep};
+  g.windows = makeWalk(e, w, layout, table, places);
   g.finish = [this, layout, first](ImplicitLocOpBuilder &, Value tile,
                                    Value row, Value rowCount, Value place,
                                    Value placeCount) {

@@ -159,19 +159,73 @@ static void bringAhead(Loops &m, ArrayRef<GemmLoops::Ahead> ahead,
   });
 }
 
-/// Runs `body` for each step of k with the address of the columns at it, and
+/// Lets the caches bring what a panel in memory has some steps later; behind
+/// its end the next one begins.
+static void bringPanel(const GemmLoops &g, Loops &m, Value base) {
+  constexpr int64_t kLineBytes = 64;
+  int64_t bytes = g.tile.columns() * elementBytes(g.factor);
+  for (int64_t at = 0; at < bytes; at += kLineBytes)
+    LLVM::Prefetch::create(
+        m.b,
+        m.element(base, m.b.getI8Type(),
+                  int32_t(GemmLoops::kPanelAhead * bytes + at)),
+        /*rw=*/0, /*hint=*/3, /*cache=*/1);
+}
+
+/// Runs `body` for each step of k with how far from its place a window is read:
+/// the outer steps, and what is left (null: nothing).
+static SmallVector<Value> loopOverWindows(
+    const GemmLoops::Windows &w, Loops &m, ArrayRef<Value> init,
+    function_ref<SmallVector<Value>(Value kIndex, Value outer, Value offset,
+                                    ValueRange carried)>
+        body,
+    function_ref<void(Value outer, int64_t steps)> before = {}) {
+  Value zero = m.constant(0);
+  return m.loop(
+      zero, m.constant(w.outer), 1, init, [&](Value outer, ValueRange carried) {
+        if (before)
+          before(outer, w.outer);
+        Value from = m.mul(outer, m.constant(w.outerStep));
+        if (w.period == 1)
+          return body(outer, from, {}, carried);
+        Value first = m.mul(outer, w.period);
+        return m.loop(
+            zero, m.constant(w.period), 1, SmallVector<Value>(carried),
+            [&](Value step, ValueRange inner) {
+              Type type = m.b.getI64Type();
+              Value offset = m.load(type, m.element(w.table, type, step), 8);
+              return body(m.add(first, step), from, offset, inner);
+            });
+      });
+}
+
+/// Runs `body` for each step of k with the address of the columns at it and,
+/// where rows are windows, how far from their beginning they are read, and
 /// `before` where some of as many outer steps begin.
 static SmallVector<Value>
 loopOverK(const GemmLoops &g, Loops &m, Value panel, ArrayRef<Value> init,
           function_ref<void(Value outer, int64_t steps)> before,
           function_ref<SmallVector<Value>(Value kIndex, Value base,
-                                          ValueRange carried)>
+                                          Value ofRows, ValueRange carried)>
               body) {
   Value zero = m.constant(0);
   if (!g.windows) {
-    auto step = [&](Value kIndex, ValueRange carried) {
+    auto stepOf = [&](Value kIndex, Value ofRows, ValueRange carried) {
       Value at = m.mul(kIndex, g.tile.columns());
-      return body(kIndex, m.element(panel, g.factor, at), carried);
+      Value base = m.element(panel, g.factor, at);
+      if (g.panels)
+        bringPanel(g, m, base);
+      return body(kIndex, base, ofRows, carried);
+    };
+    if (g.rowWindows)
+      return loopOverWindows(
+          *g.rowWindows, m, init,
+          [&](Value kIndex, Value outer, Value offset, ValueRange carried) {
+            return stepOf(kIndex, offset ? m.add(outer, offset) : outer,
+                          carried);
+          });
+    auto step = [&](Value kIndex, ValueRange carried) {
+      return stepOf(kIndex, {}, carried);
     };
     constexpr int64_t kSteps = GemmLoops::kAheadSteps;
     std::optional<int64_t> k = getConstantIntValue(g.k);
@@ -192,25 +246,15 @@ loopOverK(const GemmLoops &g, Loops &m, Value panel, ArrayRef<Value> init,
       return sums;
     return m.loop(m.constant(steps * kSteps), g.k, 1, sums, step);
   }
-  const GemmLoops::Windows &w = *g.windows;
-  return m.loop(
-      zero, m.constant(w.outer), 1, init, [&](Value outer, ValueRange carried) {
-        if (before)
-          before(outer, w.outer);
-        Value from =
-            m.element(panel, g.factor, m.mul(outer, m.constant(w.outerStep)));
-        if (w.period == 1)
-          return body(outer, from, carried);
-        Value first = m.mul(outer, w.period);
-        return m.loop(
-            zero, m.constant(w.period), 1, SmallVector<Value>(carried),
-            [&](Value step, ValueRange inner) {
-              Type type = m.b.getI64Type();
-              Value offset = m.load(type, m.element(w.table, type, step), 8);
-              return body(m.add(first, step), m.element(from, g.factor, offset),
-                          inner);
-            });
-      });
+  return loopOverWindows(
+      *g.windows, m, init,
+      [&](Value kIndex, Value outer, Value offset, ValueRange carried) {
+        Value base = m.element(panel, g.factor, outer);
+        if (offset)
+          base = m.element(base, g.factor, offset);
+        return body(kIndex, base, {}, carried);
+      },
+      before);
 }
 
 /// Sums of `count` rows to `memory`, a column after the other.
@@ -245,6 +289,23 @@ static void sumTile(const GemmLoops &g, Loops &m, Value panel, Value row,
   SmallVector<Value> rows;
   for (unsigned i = 0; i < count; ++i)
     rows.push_back(last && i ? m.min(m.add(row, i), last) : m.add(row, i));
+  // Of windows, where a row begins, and how far behind that it does: one
+  // register stands for rows at constant distances.
+  SmallVector<Value> begins;
+  bool isFixed = count == g.rowSteps.size();
+  if (g.rowWindows)
+    for (unsigned i = 0; i < count; ++i)
+      begins.push_back(i && isFixed ? begins.front()
+                                    : m.element(g.rowWindows->memory, g.factor,
+                                                g.placeRow(m.b, rows[i])));
+  auto loadRow = [&](unsigned i, Value kIndex, Value ofRows) {
+    if (!g.rowWindows)
+      return g.loadRow(m.b, rows[i], kIndex);
+    Value at = m.element(begins[i], g.factor, ofRows);
+    if (isFixed)
+      at = m.element(at, g.factor, int32_t(g.rowSteps[i]));
+    return m.load(g.factor, at, elementBytes(g.factor));
+  };
   SmallVector<Value> sums(count * vectors, m.zero(vectorType));
   auto before = [&](Value outer, int64_t steps) {
     bringAhead(m, ahead, count, outer, steps);
@@ -252,14 +313,14 @@ static void sumTile(const GemmLoops &g, Loops &m, Value panel, Value row,
   using Before = function_ref<void(Value, int64_t)>;
   sums = loopOverK(
       g, m, panel, sums, ahead.empty() ? Before() : Before(before),
-      [&](Value kIndex, Value base, ValueRange carried) {
+      [&](Value kIndex, Value base, Value ofRows, ValueRange carried) {
         SmallVector<Value> columnsAt, next(carried.begin(), carried.end());
         for (unsigned v = 0; v < vectors; ++v)
           columnsAt.push_back(
               m.load(factors, m.element(base, g.factor, int32_t(v * lanes)),
                      elementBytes(g.factor)));
         for (unsigned i = 0; i < count; ++i) {
-          Value x = m.broadcast(g.loadRow(m.b, rows[i], kIndex), factors);
+          Value x = m.broadcast(loadRow(i, kIndex, ofRows), factors);
           for (unsigned v = 0; v < vectors; ++v) {
             Value &sum = next[i * vectors + v];
             sum = g.multiplyAdd ? g.multiplyAdd(m.b, x, columnsAt[v], sum)

@@ -40,6 +40,29 @@ func.func private @pointwise(%a: tensor<1024x196xf32>, %b: tensor<8x1024x32xf32>
 
 // -----
 
+// Windows of an image as rows: a unit copies the image, and units that share it follow each other. Two lines of seven places
+// are a tile, whose rows are at constant distances.
+// CHECK-LABEL: @windows
+// CHECK: loops<grid(d0*d1:{{[a-z0-9]+}}, d2:{{[0-9]+}}) op{{[0-9]+}} = tile {copy = windows, finish = rows, lanes = 16, pack = panels, rows = 14, vectors = 2}>
+// CODE-LABEL: llvm.func @windows
+// CODE: scf.if
+// CODE: llvm.store %{{.*}} {alignment = 8 : i64} : i64
+// CODE: scf.for
+// CODE-COUNT-28: math.fma
+func.func private @windows(%a: tensor<512x9x9xf32>, %b: tensor<16x4608x32xf32>) -> tensor<512x7x7xf32> {
+  %r = llir.kernel(%a, %b) : (tensor<512x9x9xf32>, tensor<16x4608x32xf32>) -> tensor<512x7x7xf32> {
+  ^bb0(%x: tensor<512x9x9xf32>, %w: tensor<16x4608x32xf32>):
+    %0 = llir.gemm %x, %w k(4608) <(d0, d1, d2, d3) -> (d3 floordiv 9, d0 + (d3 floordiv 3) mod 3, d1 + d3 mod 3)>,
+        <(d0, d1, d2, d3) -> (d2 floordiv 32, d3, d2 mod 32)>
+        : tensor<512x9x9xf32>, tensor<16x4608x32xf32> -> tensor<7x7x512xf32>
+    %1 = llir.view %0 <(d0, d1, d2) -> (d1, d2, d0)> : tensor<7x7x512xf32> -> tensor<512x7x7xf32>
+    llir.yield %1 : tensor<512x7x7xf32>
+  }
+  return %r : tensor<512x7x7xf32>
+}
+
+// -----
+
 // Panels of another width are no panels.
 // CHECK-LABEL: @narrow
 // CHECK-NOT: pack = panels

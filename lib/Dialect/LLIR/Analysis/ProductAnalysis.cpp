@@ -329,6 +329,27 @@ Decision ProductAnalysis::findWindows() {
   return decision;
 }
 
+Decision ProductAnalysis::findRowWindows() {
+  rowWindows.reset();
+  if (hasGroups() || hasPairs())
+    return Decision::refuse("rows are not multiplied as they are");
+  Windows found;
+  Decision decision = luminal::findWindows(
+      a, rows.operand, getOperandIndex(rows), rows.dim, kDim, found);
+  if (decision)
+    rowWindows = std::move(found);
+  return decision;
+}
+
+Windows::Layout ProductAnalysis::getRowLayout(int64_t count) const {
+  const Windows::Digit &last = rowWindows->getLast();
+  int64_t lines = last.extent;
+  if (count)
+    lines =
+        std::min<int64_t>(lines, llvm::divideCeil(count - 1, last.divisor) + 1);
+  return rowWindows->getLayout(lines * last.divisor);
+}
+
 Decision ProductAnalysis::findPanels(int64_t width) {
   panels.reset();
   std::optional<int64_t> n = columns.extent.asConstant(),
@@ -416,6 +437,9 @@ Decision ProductAnalysis::applyForm(llir::LoopFormAttr form) {
       !fits)
     return fits;
   finishesRows = form.getWord("finish") == "rows";
+  if (form.getWord("copy") == "windows")
+    if (Decision found = findRowWindows(); !found)
+      return found;
   if (form.getWord("pack") != "panels")
     return Decision::accept();
   return findPanels(form.getNumber("vectors", 1) * form.getNumber("lanes", 1));

@@ -352,13 +352,14 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
   };
   if (p.hasTiles())
     k = paddedTo(k, p.kTileElements);
-  // Rows beyond the last whole tile are taken few at a time.
+  // Rows beyond the last whole tile are taken few at a time: too few for
+  // windows, whose loads take longer, and how many there are has to be known.
+  bool takesFew = p.rows.extent.asConstant() && !p.hasTiles() && !p.windows;
   auto paddedRows = [&](double extent) {
     double rest = tile.rows > 0 ? std::fmod(extent, tile.rows) : 0;
-    return extent - rest +
-           (p.hasTiles() ? paddedTo(rest, tile.rows)
-                         : std::min(paddedTo(rest, p.kRemainderRows),
-                                    paddedTo(rest, tile.rows)));
+    double whole = paddedTo(rest, tile.rows),
+           few = paddedTo(rest, p.kRemainderRows);
+    return extent - rest + (takesFew ? std::min(few, whole) : whole);
   };
   double padded = rowBlocks * paddedRows(std::min(rows, m));
   // The last block is smaller.
@@ -384,7 +385,7 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
                    (tile.rows ? 1 : kTileShare / kPlainShare);
   // What tells the borders of an image is told by the loops that copy it.
   llvm::SmallPtrSet<Value, 8> untold;
-  if (p.windows)
+  if (p.windows || p.rowWindows)
     for (Operation &op : KernelOp(p.a.kernel).getBody().front())
       for (Value result : op.getResults())
         if (getElementType(result).isInteger(1))
@@ -412,13 +413,34 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
     ofLeft += p.rows.alongK ? kCopyOperations : kElementOperations;
   if (p.finishesRows)
     work.operations += kTransposeOperations * all * m * n;
-  if (tile.sharesColumns) {
+  if (tile.sharesColumns && !p.rowWindows) {
     work.shared += moved * right * ofRight;
     work.groups = std::max(1.0, all * columnBlocks);
   } else {
     work.operations += moved * rowBlocks * right * ofRight;
   }
-  work.operations += moved * columnBlocks * left * ofLeft;
+  // Elements of the rows that units hold, and those of one.
+  double heldRows = left, unitRows = left;
+  if (p.rowWindows) {
+    // A line's ends are vectors of their own.
+    Windows::Layout layout =
+        p.getRowLayout(rows < m ? int64_t(rows) : int64_t(0));
+    double lanes = machine.getLanes(8 * p.bytes);
+    double copied = double(layout.size) / double(layout.line) *
+                    (std::ceil(double(layout.line) / lanes) + 2) * lanes;
+    double copying =
+        all * rowBlocks * copied * (perElement(p.rows) + kCopyOperations);
+    if (tile.sharesRows) {
+      work.shared += copying;
+      work.groups = std::max(1.0, all * rowBlocks);
+    } else {
+      work.operations += columnBlocks * copying;
+    }
+    unitRows = all * double(layout.size);
+    heldRows = rowBlocks * unitRows;
+  } else {
+    work.operations += moved * columnBlocks * left * ofLeft;
+  }
   // What is read again comes from a worker's cache where a unit's columns fit
   // into it, for the rows with all rows beside them, or else from the one that
   // workers share.
@@ -431,7 +453,7 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
      : once <= machine.l3Bytes ? work.farBytes
                                : work.memoryBytes) += times * all * once;
   };
-  double rowBytes = countOnce(p.rows, left),
+  double rowBytes = countOnce(p.rows, heldRows),
          columnBytes = countOnce(p.columns, held);
   double unitBytes = columnBytes / columnBlocks;
   // Of grouped rows the kernel's cost has each row's own columns.
@@ -439,7 +461,8 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
     work.memoryBytes -= (m - rowBlocks) * columnBytes;
   else
     readAgain(columnBytes, rowBlocks - 1, unitBytes);
-  readAgain(rowBytes, columnBlocks - 1, rowBytes + unitBytes);
+  readAgain(rowBytes, columnBlocks - 1,
+            countOnce(p.rows, unitRows) + unitBytes);
 }
 
 void llir::addResults(LoopWork &work, KernelOp kernel,

@@ -103,6 +103,8 @@ struct ProductTile {
   /// Whether units that follow each other have the same columns, which are
   /// packed once.
   bool sharesColumns = false;
+  /// The same of the rows, of which an image is copied once.
+  bool sharesRows = false;
 };
 /// Cuts a product, the only one of its kernel, as the case says, which was
 /// verified: the rows and columns of a unit. `columns` is that number of the

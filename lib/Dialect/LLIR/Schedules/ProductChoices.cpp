@@ -227,7 +227,8 @@ ProductTile llir::getTile(LoopFormAttr form) {
 //===----------------------------------------------------------------------===//
 
 SmallVector<NumberRule> llir::getProductRules(StringRef form) {
-  static const StringRef sides[] = {"lhs", "rhs"}, copies[] = {"rows"},
+  static const StringRef sides[] = {"lhs", "rhs"},
+                         copies[] = {"rows", "windows"},
                          packings[] = {"columns", "runs", "windows",
                                        "panels",  "k",    "elements"},
                          multiplies[] = {"pairs", "tiles"};
@@ -334,13 +335,19 @@ llir::verifyProduct(LoopFormAttr form, ProductAnalysis &p, int64_t columnBlock,
                     int64_t rowBlock, const MachineModel &machine,
                     function_ref<InFlightDiagnostic()> emitError) {
   if (Decision fits = p.applyForm(form); !fits)
-    return emitError() << (form.getWord("pack") == "panels"
+    return emitError() << (form.getWord("copy") == "windows" && !p.rowWindows
+                               ? "copies windows of an image as rows, but "
+                           : form.getWord("pack") == "panels"
                                ? "reads panels from memory, but "
                                : "multiplies pairs of bf16, but ")
                        << fits.str();
   StringRef name = form.getForm().getValue();
   if (name == "tile")
     return verifyTile(form, p, columnBlock, rowBlock, machine, emitError);
+  if (p.rowWindows)
+    return emitError()
+           << "copies windows of an image as rows, which only tiles "
+              "read";
   bool copies = form.getWord("copy") == "rows";
   if (name == "dot" && (!p.columns.alongK || !(p.rows.alongK || copies)))
     return emitError() << "has dot products along k, which does not step "

@@ -227,6 +227,8 @@ SmallVector<CaseBuilder::Word> Proposal::commonWords() const {
     words.push_back({"columns", "lhs"});
   if (copiesRows)
     words.push_back({"copy", "rows"});
+  else if (p.rowWindows)
+    words.push_back({"copy", "windows"});
   return words;
 }
 
@@ -248,7 +250,8 @@ LoopWork Proposal::countCut(const KernelSizes &sizes, const Cut &cut,
   ProductTile shape;
   if (!isFew)
     shape = {double(tile.rows), double(tile.getWidth()),
-             /*sharesColumns=*/!p.hasGroups()};
+             /*sharesColumns=*/!p.hasGroups(),
+             /*sharesRows=*/p.rowWindows.has_value()};
   addProduct(work, p, sizes, cut.rows ? cut.rows : m, cut.columns, shape,
              copiesRows, machine);
   addResults(work, p.a.kernel, sizes);
@@ -285,6 +288,14 @@ SmallVector<Proposal::Cut> Proposal::listCuts(const Tile &tile,
         rows.push_back(block);
     }
   }
+  // What is copied of an image stays in the worker's cache, if that may be.
+  auto fits = [&](int64_t block) {
+    return !p.rowWindows ||
+           p.getRowLayout(block).size * p.bytes * kShareOfWindows <=
+               machine.getChipBytes();
+  };
+  if (llvm::any_of(rows, fits))
+    llvm::erase_if(rows, [&](int64_t block) { return !fits(block); });
   SmallVector<Cut> cuts;
   for (int64_t n : columns)
     for (int64_t block : rows)
@@ -348,8 +359,8 @@ Decision Proposal::waitsForResults() const {
     return Decision::refuse("other work takes longer");
   if (p.hasTiles())
     return Decision::refuse("sums are in tile registers");
-  if (p.finishesRows)
-    return Decision::refuse("what follows is along the rows");
+  if (p.finishesRows || p.rowWindows)
+    return Decision::refuse("rows are places of an image");
   KernelSizes sizes(p.a);
   double bytes = 0;
   KernelOp kernel = p.a.kernel;
@@ -431,6 +442,9 @@ SmallVector<LoopCaseAttr> Proposal::make() {
     (void)bool(p.findPanels(tile.getWidth()));
   if (!p.panels)
     p.finishesRows = false;
+  bool fitsWindows = p.panels && !plain && p.findRowWindows();
+  if (fitsWindows)
+    copiesRows = false;
   // Lines of results stay in the first cache until they are written.
   if (p.finishesRows)
     tile.panels = std::min(tile.panels, kMostPanelsOfLines);
@@ -463,7 +477,7 @@ SmallVector<LoopCaseAttr> Proposal::make() {
       cut = chooseCut(tile, isDot);
   }
 
-  // Consecutive units share their columns.
+  // Consecutive units share their columns, or what is copied for their rows.
   CaseBuilder c(p.op.getContext(), machine);
   for (ArrayRef<unsigned> group : p.batch)
     c.grid.push_back(c.axis(group));
@@ -471,6 +485,8 @@ SmallVector<LoopCaseAttr> Proposal::make() {
     c.grid.push_back(c.axis(p.columns.group, cut.columns));
   if (!p.rows.group.empty())
     c.grid.push_back(c.axis(p.rows.group, cut.rows));
+  if (p.rowWindows && !p.columns.group.empty() && !p.rows.group.empty())
+    std::swap(c.grid.back(), c.grid[c.grid.size() - 2]);
 
   why.push_back({isGrouped ? "m in groups" : "m", p.rows.extent.str()});
   why.push_back({"n", p.columns.extent.str()});
@@ -492,6 +508,8 @@ SmallVector<LoopCaseAttr> Proposal::make() {
         {"multiplies", p.hasTiles() ? "tiles of bf16" : "pairs of bf16"});
   if (copiesRows)
     why.push_back({"rows copied", plain.str()});
+  else if (p.rowWindows)
+    why.push_back({"rows copied", "as lines of an image"});
   if (mayTile && waitsForResults())
     why.push_back({"results", "brought while a tile is summed"});
 
@@ -581,6 +599,8 @@ static LoopWork count(KernelOp kernel,
   tile.sharesColumns = tile.rows && !p.hasGroups() && !grid.empty() &&
                        !p.rows.group.empty() &&
                        grid.back().getDims() == ArrayRef(p.rows.group);
+  tile.sharesRows = tile.rows && !grid.empty() && !p.columns.group.empty() &&
+                    grid.back().getDims() == ArrayRef(p.columns.group);
   addProduct(work, p, sizes, cut.rows ? cut.rows : sizes.valueOf(p.rows.extent),
              cut.columns ? cut.columns : sizes.valueOf(p.columns.extent), tile,
              form.getWord("copy") == "rows", machine);
@@ -618,6 +638,9 @@ static LogicalResult verify(KernelOp kernel,
   if (!form.getWord("ahead").empty() && form.getWord("multiply") == "tiles")
     return emitError() << "brings results ahead, which sums in tile registers "
                           "do not";
+  if (form.getWord("copy") == "windows" && !form.getWord("ahead").empty())
+    return emitError() << "copies windows of an image as rows, whose results "
+                          "are not brought ahead";
   if (!form.getWord("finish").empty() &&
       (form.getWord("multiply") == "tiles" ||
        form.getWord("pack") == "windows" || !form.getWord("ahead").empty()))

@@ -278,6 +278,9 @@ LogicalResult llir::verifyStage(const StageAnalysis &s, ProductAnalysis &p,
     const StageAxis *axis = s.getAxis(side);
     return axis ? axis->block : otherwise;
   };
+  if (form.getWord("copy") == "windows")
+    return emitError() << "copies windows of an image as rows, which only a "
+                          "kernel of one product does";
   if (form.getWord("pack") == "runs")
     p.findRuns();
   int64_t rowBlock = getBlock(p.rows, 0);

@@ -82,12 +82,6 @@ llir::packPanels(ProductOpInterface op, const ProductRead &read,
   std::vector<Expr> own;
   SmallVector<unsigned> columns;
   int64_t n = 1, m = 1;
-  // Windows of an image are read from a copy of it, as columns.
-  for (const Expr &e : other.map.getResults())
-    for (unsigned i = 0; i < extents.size(); ++i)
-      if (e.usesDim(extents.size()) && e.usesDim(i) &&
-          !extents[i].isConstant(1))
-        return std::nullopt;
   for (unsigned i = 0; i < extents.size(); ++i) {
     std::optional<int64_t> extent = extents[i].asConstant();
     if (!extent || *extent < 1)

@@ -78,6 +78,10 @@ public:
   void findRuns();
   /// Finds `windows` (after joinDims); refused where there are none.
   Decision findWindows();
+  /// Finds `rowWindows` (after joinDims); refused where there are none.
+  Decision findRowWindows();
+  /// The copy for `count` consecutive rows (0: all), wherever they begin.
+  Windows::Layout getRowLayout(int64_t count) const;
   /// Finds `panels` of `width` columns (after joinDims); refused where memory
   /// holds no such ones.
   Decision findPanels(int64_t width);
@@ -149,6 +153,9 @@ public:
   Index runIndex;
   /// The columns as windows of an image, where they are read so.
   std::optional<Windows> windows;
+  /// The rows as windows of an image, which a unit copies as it does for
+  /// columns; a row's elements are taken from there one by one.
+  std::optional<Windows> rowWindows;
   /// The columns where memory holds them as a tile reads them, as weights that
   /// were prepared: `width` of them side by side for each step of k, these one
   /// after the other, then the next panel. The last one has room for all.

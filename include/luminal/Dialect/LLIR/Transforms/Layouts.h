@@ -51,8 +51,7 @@ std::optional<PackedOperand> packOperand(ProductOpInterface op,
 /// An operand of weights as panels (ProductAnalysis::Panels): of the dims that
 /// this side alone has, as one, `getWidth(bits, columns)` indices each; the
 /// matrices of a batch follow each other. Nothing where a size is not known,
-/// elements are not multiplied as they are, the other side reads windows, or
-/// the width is 0.
+/// elements are not multiplied as they are, or the width is 0.
 std::optional<PackedOperand>
 packPanels(ProductOpInterface op, const ProductRead &read,
            const ProductRead &other,
