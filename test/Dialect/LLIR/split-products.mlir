@@ -17,10 +17,11 @@
 // CHECK: llir.elementwise mul
 // REMARK: remark: [Passed] products {{.*}} Function=gate | parts=2
 func.func @gate(%x: tensor<1x64xf32>, %w: tensor<32x64xf32>) -> tensor<1x16xbf16> {
-  %c = llir.gemm %x, %w k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<1x64xf32>, tensor<32x64xf32> -> tensor<1x32xf32>
-  %n = llir.elementwise cast(%c) : (tensor<1x32xf32>) -> tensor<1x32xbf16>
-  %a = llir.view %n <(d0, d1) -> (d0, d1)> : tensor<1x32xbf16> -> tensor<1x16xbf16>
-  %b = llir.view %n <(d0, d1) -> (d0, d1 + 16)> : tensor<1x32xbf16> -> tensor<1x16xbf16>
+  %f = llir.gemm %x, %w k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<1x64xf32>, tensor<32x64xf32> -> tensor<1x32xf32>
+  %c = llir.view %f <(d0) -> (0, d0)> : tensor<1x32xf32> -> tensor<32xf32>
+  %n = llir.elementwise cast(%c) : (tensor<32xf32>) -> tensor<32xbf16>
+  %a = llir.view %n <(d0, d1) -> (d1)> : tensor<32xbf16> -> tensor<1x16xbf16>
+  %b = llir.view %n <(d0, d1) -> (d1 + 16)> : tensor<32xbf16> -> tensor<1x16xbf16>
   %s = llir.elementwise silu(%a) : (tensor<1x16xbf16>) -> tensor<1x16xbf16>
   %m = llir.elementwise mul(%s, %b) : (tensor<1x16xbf16>, tensor<1x16xbf16>) -> tensor<1x16xbf16>
   return %m : tensor<1x16xbf16>

@@ -40,16 +40,19 @@ struct SplitProducts : llir::impl::SplitProductsPassBase<SplitProducts> {
   void runOnOperation() override;
 };
 
-/// Columns from `begin` up to `end`, and the views that read them.
+/// Columns from `begin` up to `end`, and the views that read them, with where
+/// these read the product.
 struct Part {
   int64_t begin, end;
-  SmallVector<ViewOp, 2> views;
+  SmallVector<std::pair<ViewOp, MapAttr>, 2> views;
 };
 
 struct PartedProduct {
   GemmOp op;
-  /// Casts of the result, in order; views read the last one.
-  SmallVector<ElementwiseOp, 1> casts;
+  /// Casts of the result, and views of all of it, in order; what reads parts
+  /// reads the last one, which reads the product through `map`.
+  SmallVector<Operation *, 2> before;
+  MapAttr map;
   unsigned column = 0;
   SmallVector<Part, 2> parts;
 };
@@ -72,8 +75,7 @@ static Decision readsRowsAlone(GemmOp op, Value matrix, MapAttr matrixMap,
 /// The columns that each view reads: of one dim, different ones or the same.
 static Decision findParts(Value v, PartedProduct &product,
                           const Assumptions &symbols) {
-  SmallVector<Expr> extents = hlir::getExtents(v);
-  for (unsigned d = 0; d < extents.size(); ++d) {
+  for (unsigned d = 0; d < product.map.getResults().size(); ++d) {
     product.column = d;
     product.parts.clear();
     bool fits = true;
@@ -81,9 +83,10 @@ static Decision findParts(Value v, PartedProduct &product,
       auto view = dyn_cast<ViewOp>(user);
       if (!view)
         return Decision::refuse("something reads all of its columns");
-      Assumptions inside =
-          withExtents(symbols, hlir::getExtents(view.getResult()));
-      Expr place = inside.simplify(view.getMap().getResults()[d]);
+      SmallVector<Expr> own = hlir::getExtents(view.getResult());
+      Assumptions inside = withExtents(symbols, own);
+      MapAttr map = compose(view.getMap(), product.map, own, symbols);
+      Expr place = inside.simplify(map.getResults()[d]);
       std::optional<int64_t> lo = inside.lowerBound(place),
                              hi = inside.upperBound(place);
       if (!lo || !hi) {
@@ -97,9 +100,9 @@ static Decision findParts(Value v, PartedProduct &product,
         return &part == same || part.end <= *lo || part.begin > *hi;
       });
       if (same == product.parts.end())
-        product.parts.push_back({*lo, *hi + 1, {view}});
+        product.parts.push_back({*lo, *hi + 1, {{view, map}}});
       else
-        same->views.push_back(view);
+        same->views.push_back({view, map});
     }
     llvm::sort(product.parts,
                [](const Part &a, const Part &b) { return a.begin < b.begin; });
@@ -114,8 +117,8 @@ static Decision findParts(Value v, PartedProduct &product,
 static DenseSet<Operation *> findReaders(const Part &part) {
   DenseSet<Operation *> seen;
   SmallVector<Value> work;
-  for (ViewOp view : part.views)
-    work.push_back(view.getResult());
+  for (auto [view, map] : part.views)
+    work.push_back(ViewOp(view).getResult());
   while (!work.empty())
     for (Operation *user : work.pop_back_val().getUsers())
       if (isa<ElementwiseOp, ViewOp>(user) && seen.insert(user).second)
@@ -127,12 +130,18 @@ static Decision match(GemmOp op, PartedProduct &product,
                       const Assumptions &symbols) {
   product.op = op;
   Value v = op.getResult();
+  product.map =
+      MapAttr::getIdentity(op.getContext(), hlir::getExtents(v).size());
   while (llvm::hasSingleElement(v.getUsers())) {
-    auto cast = dyn_cast<ElementwiseOp>(*v.getUsers().begin());
-    if (!cast || cast.getFn() != Fn::Cast)
+    Operation *user = *v.getUsers().begin();
+    auto cast = dyn_cast<ElementwiseOp>(user);
+    if (auto view = dyn_cast<ViewOp>(user))
+      product.map = compose(view.getMap(), product.map,
+                            hlir::getExtents(view.getResult()), symbols);
+    else if (!cast || cast.getFn() != Fn::Cast)
       break;
-    product.casts.push_back(cast);
-    v = cast.getResult();
+    product.before.push_back(user);
+    v = user->getResult(0);
   }
   if (Decision found = findParts(v, product, symbols); !found)
     return found;
@@ -177,25 +186,27 @@ static void split(const PartedProduct &product, const Assumptions &symbols) {
     Value v = GemmOp::create(
         b, typeLike(op.getResult()), op.getLhs(), op.getRhs(), op.getK(),
         shift(op.getLhsMap(), part.begin), shift(op.getRhsMap(), part.begin));
-    for (ElementwiseOp cast : product.casts)
-      v = ElementwiseOp::create(b, typeLike(cast.getResult()), Fn::Cast, v);
-    for (ViewOp view : part.views) {
+    for (Operation *cast : product.before)
+      if (isa<ElementwiseOp>(cast))
+        v = ElementwiseOp::create(b, typeLike(cast->getResult(0)), Fn::Cast, v);
+    for (auto [read, map] : part.views) {
+      ViewOp view = read;
       b.setInsertionPoint(view);
-      SmallVector<Expr> results(view.getMap().getResults());
+      SmallVector<Expr> results(map.getResults());
       results[product.column] = results[product.column] - part.begin;
-      Value read = b.createOrFold<ViewOp>(
+      Value own = b.createOrFold<ViewOp>(
           view.getResult().getType(), v,
           MapAttr::getSimplified(
               context, results,
               withExtents(symbols, hlir::getExtents(view.getResult()))));
-      view.getResult().replaceAllUsesWith(read);
+      view.getResult().replaceAllUsesWith(own);
     }
   }
   for (const Part &part : product.parts)
-    for (ViewOp view : part.views)
-      view->erase();
-  for (ElementwiseOp cast : llvm::reverse(product.casts))
-    cast->erase();
+    for (auto [view, map] : part.views)
+      ViewOp(view)->erase();
+  for (Operation *op : llvm::reverse(product.before))
+    op->erase();
   op->erase();
 }
 
