@@ -308,16 +308,7 @@ llir::KernelOp Chooser::buildKernel(const Product &p,
 Price Chooser::priceProduct(const Product &p, const Reordering &reordering) {
   Block scratch;
   llir::KernelOp kernel = buildKernel(p, reordering, scratch);
-  std::vector<const void *> key;
-  for (Operation &inner : kernel.getBody().front()) {
-    key.push_back(inner.getName().getAsOpaquePointer());
-    key.push_back(inner.getPropertiesAsAttribute().getAsOpaquePointer());
-    for (Type type : inner.getOperandTypes())
-      key.push_back(type.getAsOpaquePointer());
-    for (Type type : inner.getResultTypes())
-      key.push_back(type.getAsOpaquePointer());
-  }
-  auto [it, isNew] = known.try_emplace(key);
+  auto [it, isNew] = known.try_emplace(getKernelKey(kernel));
   if (isNew) {
     llir::ProposedLoops proposed = device.propose(kernel, symbols.getSymbols());
     constexpr double kNone = std::numeric_limits<double>::infinity();

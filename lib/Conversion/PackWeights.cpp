@@ -53,7 +53,7 @@ public:
 
 private:
   llir::ProposedLoops price(ProductOpInterface op,
-                            const std::array<StoredSide, 2> &sides) const;
+                            const std::array<StoredSide, 2> &sides);
   void pack(ProductOpInterface op, unsigned side, const Reporter &reporter);
 
   const TargetInterface &device;
@@ -61,12 +61,13 @@ private:
   Block &block;
   Assumptions symbols;
   WeightValues weights;
+  /// By what the kernel of a product is made of.
+  std::map<std::vector<const void *>, llir::ProposedLoops> known;
 };
 } // namespace
 
-llir::ProposedLoops
-Packer::price(ProductOpInterface op,
-              const std::array<StoredSide, 2> &sides) const {
+llir::ProposedLoops Packer::price(ProductOpInterface op,
+                                  const std::array<StoredSide, 2> &sides) {
   auto [end, toProduct] = followProduct(op, symbols);
   Block scratch;
   llir::KernelOp kernel =
@@ -74,7 +75,10 @@ Packer::price(ProductOpInterface op,
                          hlir::getTensorType(hlir::getExtents(end),
                                              getElementType(op->getResult(0))),
                          toProduct, scratch);
-  return device.propose(kernel, symbols.getSymbols());
+  auto [it, isNew] = known.try_emplace(getKernelKey(kernel));
+  if (isNew)
+    it->second = device.propose(kernel, symbols.getSymbols());
+  return it->second;
 }
 
 void Packer::pack(ProductOpInterface op, unsigned side,

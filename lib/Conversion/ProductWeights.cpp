@@ -103,3 +103,16 @@ llir::KernelOp luminal::buildProductKernel(
   llir::YieldOp::create(body, loc, result);
   return kernel;
 }
+
+std::vector<const void *> luminal::getKernelKey(llir::KernelOp kernel) {
+  std::vector<const void *> key;
+  for (Operation &inner : kernel.getBody().front()) {
+    key.push_back(inner.getName().getAsOpaquePointer());
+    key.push_back(inner.getPropertiesAsAttribute().getAsOpaquePointer());
+    for (Type type : inner.getOperandTypes())
+      key.push_back(type.getAsOpaquePointer());
+    for (Type type : inner.getResultTypes())
+      key.push_back(type.getAsOpaquePointer());
+  }
+  return key;
+}

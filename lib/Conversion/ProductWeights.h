@@ -57,6 +57,9 @@ llir::KernelOp buildProductKernel(llir::ProductOpInterface op,
                                   hlir::MapAttr toProduct,
                                   mlir::Block &scratch);
 
+/// What such a kernel is made of: those with the same key have the same price.
+std::vector<const void *> getKernelKey(llir::KernelOp kernel);
+
 } // namespace luminal
 
 #endif // LUMINAL_LIB_CONVERSION_PRODUCTWEIGHTS_H
