@@ -38,7 +38,10 @@ def compile_parts(graph_module: fx.GraphModule, compile_whole: CompileWhole, is_
     """
     _views.explain_memory(graph_module)
     unsupported: dict[str, _errors.UnsupportedOp] = {}
-    foreign = _foreign_nodes(graph_module, has_kernels)
+    # Complex numbers are pairs of real ones inside an artifact; nothing takes or gives them.
+    is_inside = not any(map(_is_complex, graph_module.graph.find_nodes(op="placeholder"))) and not any(
+        map(_is_complex, graph_module.graph.output_node().all_input_nodes))
+    foreign = _foreign_nodes(graph_module, has_kernels, is_inside)
     try:
         if not foreign:
             runner = compile_whole(graph_module)
@@ -54,6 +57,8 @@ def compile_parts(graph_module: fx.GraphModule, compile_whole: CompileWhole, is_
         _sizes.fix(graph_module, _symbols_in_floats(graph_module, foreign), "; ".join(map(str, foreign.values())))
         ops = list(unsupported.values()) + list(foreign.values())
         raise _errors.UnsupportedOpError("unsupported ops: " + "; ".join(map(str, ops)), ops)
+    # Where parts begin and end is not known yet.
+    foreign |= _foreign_nodes(graph_module, has_kernels, takes_complex=False)
     # A part has no graphs of its own.
     foreign |= {node.name: _located(_errors.UnsupportedOp(f"{node.target}: is in a graph with ops that are not supported",
                                                           node.name, "", 0), node)
@@ -131,7 +136,11 @@ def _values(value: Any) -> list[torch.Tensor]:
     return [v for v in values if isinstance(v, torch.Tensor)]
 
 
-def _foreign_nodes(graph_module: fx.GraphModule, has_kernels: bool) -> dict[str, _errors.UnsupportedOp]:
+def _is_complex(node: fx.Node) -> bool:
+    return any(value.is_complex() for value in _values(node.meta.get("val")))
+
+
+def _foreign_nodes(graph_module: fx.GraphModule, has_kernels: bool, takes_complex: bool) -> dict[str, _errors.UnsupportedOp]:
     """Nodes that no archive can hold: of other dtypes, layouts, devices, or with graphs inside."""
     found = {}
     for node in graph_module.graph.nodes:
@@ -143,7 +152,7 @@ def _foreign_nodes(graph_module: fx.GraphModule, has_kernels: bool) -> dict[str,
                     reason = f"is on {tensor.device}"
                 elif tensor.layout != torch.strided:
                     reason = f"has layout {tensor.layout}"
-                elif tensor.dtype not in _dtypes:
+                elif tensor.dtype not in _dtypes and not (takes_complex and tensor.is_complex()):
                     reason = f"has dtype {str(tensor.dtype).removeprefix('torch.')}"
             # The importer reads assertions about conditions.
             is_assertion = node.target is torch.ops.aten._assert_scalar.default

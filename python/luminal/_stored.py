@@ -10,6 +10,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import torch
+
 from . import _capi, _objects
 
 _getitem = operator.getitem
@@ -65,8 +67,9 @@ class Stored:
         """Whether the library sees if ``last`` is right; else it is to be listed for each call."""
 
     def tensors(self) -> list[Any]:
-        """The tensors that are in the dictionaries now."""
-        return [*map(_getitem, self._holders, self._keys)]
+        """The tensors that are in the dictionaries now; of complex ones the parts, which an artifact reads."""
+        found = [*map(_getitem, self._holders, self._keys)]
+        return [torch.view_as_real(t.resolve_conj()) if isinstance(t, torch.Tensor) and t.is_complex() else t for t in found]
 
     def renew(self) -> _List:
         """What is in the dictionaries now."""

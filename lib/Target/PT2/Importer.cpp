@@ -352,6 +352,10 @@ void Importer::translate(const Node &node) {
 
   std::string op = node.getOp();
   StringRef target = op;
+  if (!node.refused.empty()) {
+    problems.push_back({op, node.refused, loc});
+    return poison();
+  }
   if (isLoop(node)) {
     Status status = translateLoop(node);
     if (status)
@@ -491,6 +495,12 @@ LogicalResult Importer::makeOutputs() {
   std::map<std::string, Value> outputs;
   for (const OutputSpec &spec : program.outputs)
     if (spec.value.kind == Argument::Tensor) {
+      if (const TensorMeta *meta = getMeta(spec.value.names[0]);
+          meta && meta->dtype.isComplex())
+        return fail(fileLoc, "signature: output '" + spec.value.names[0] +
+                                 "' has dtype " + meta->dtype.name() +
+                                 ", which is not supported; its view_as_real "
+                                 "is");
       if (!tensors.count(spec.value.names[0]))
         return fail(fileLoc, "signature: output '" + spec.value.names[0] +
                                  "' names an unknown tensor");

@@ -255,3 +255,34 @@ func.func @sorted(%x: tensor<4096xf32>) -> tensor<4096xf32> {
   }
   return %2 : tensor<4096xf32>
 }
+
+// -----
+
+// A condition that is decided is decided for what views it: the select goes.
+// CHECK-LABEL: @decided_through_a_view
+// CHECK-NOT: select
+// CHECK: return %arg0
+func.func @decided_through_a_view(%x: tensor<8x16xf32>, %y: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %at = llir.iota <(d0) -> (d0)> : tensor<8xi64>
+  %end = llir.constant dense<8> : tensor<i64>
+  %ends = llir.view %end <(d0) -> ()> : tensor<i64> -> tensor<8xi64>
+  %is = llir.elementwise less_equal(%ends, %at) : (tensor<8xi64>, tensor<8xi64>) -> tensor<8xi1>
+  %wide = llir.view %is <(d0, d1) -> (d0)> : tensor<8xi1> -> tensor<8x16xi1>
+  %r = llir.elementwise select(%wide, %y, %x) : (tensor<8x16xi1>, tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %r : tensor<8x16xf32>
+}
+
+// -----
+
+// A near miss: the last element differs.
+// CHECK-LABEL: @undecided_through_a_view
+// CHECK: select
+func.func @undecided_through_a_view(%x: tensor<8x16xf32>, %y: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %at = llir.iota <(d0) -> (d0)> : tensor<8xi64>
+  %end = llir.constant dense<7> : tensor<i64>
+  %ends = llir.view %end <(d0) -> ()> : tensor<i64> -> tensor<8xi64>
+  %is = llir.elementwise less_equal(%ends, %at) : (tensor<8xi64>, tensor<8xi64>) -> tensor<8xi1>
+  %wide = llir.view %is <(d0, d1) -> (d0)> : tensor<8xi1> -> tensor<8x16xi1>
+  %r = llir.elementwise select(%wide, %y, %x) : (tensor<8x16xi1>, tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %r : tensor<8x16xf32>
+}

@@ -309,6 +309,18 @@ Status Archive::readConfig(std::string_view folder, const std::string &model,
   return {};
 }
 
+/// Complex numbers as their parts, beside each other along a last dim.
+static void viewAsReal(StoredTensor &tensor) {
+  if (!tensor.dtype.isComplex())
+    return;
+  tensor.dtype = tensor.dtype.getReal();
+  tensor.offset *= 2;
+  for (int64_t &stride : tensor.strides)
+    stride *= 2;
+  tensor.sizes.push_back(2);
+  tensor.strides.push_back(1);
+}
+
 Result<Archive> Archive::read(ZipArchive opened) {
   Archive archive;
   archive.zip = std::make_shared<ZipArchive>(std::move(opened));
@@ -374,6 +386,9 @@ Result<Archive> Archive::read(ZipArchive opened) {
   }
   LUMINAL_CHECK(archive.readConfig("weights", model, archive.weights));
   LUMINAL_CHECK(archive.readConfig("constants", model, archive.constants));
+  for (auto *tensors : {&archive.weights, &archive.constants})
+    for (auto &[fqn, tensor] : *tensors)
+      viewAsReal(tensor);
   return archive;
 }
 

@@ -746,5 +746,6 @@ Result<ExportedProgram> ExportedProgram::parse(const JsonRef &root) {
     program.outputs.push_back(std::move(spec));
   }
   LUMINAL_CHECK(inlineWrappers(program));
+  lowerComplex(program);
   return program;
 }

@@ -23,6 +23,9 @@ struct DTypeCode {
   /// "float32", "complex64", ...; the number for an unknown code.
   std::string name() const;
   static DTypeCode of(DType dtype);
+  /// Of complex numbers the type of their parts; other types as they are.
+  DTypeCode getReal() const;
+  bool isComplex() const { return !(getReal() == *this); }
   /// Bytes of an element; 0 for an unknown code.
   unsigned size() const;
   bool isKnown() const { return size() != 0; }
@@ -93,6 +96,8 @@ struct Node {
   /// Under torch.autocast: operands take the float type that the archive states
   /// for the result.
   bool autocast = false;
+  /// Why it cannot be built; empty: it may be.
+  std::string refused;
 
   /// The target as messages and tables name it, such as "aten.add.Tensor".
   std::string getOp() const {
@@ -145,6 +150,10 @@ struct ExportedProgram {
 /// Replaces nodes that only set a mode around a graph (gradients, autocast) by
 /// the nodes of that graph.
 Status inlineWrappers(ExportedProgram &program);
+
+/// Makes two real tensors of each complex one, and of each stored one its
+/// view_as_real. Nodes that have no form on these are marked as refused.
+void lowerComplex(ExportedProgram &program);
 
 } // namespace luminal::pt2
 

@@ -1,0 +1,485 @@
+//===- Complex.cpp - Complex numbers as pairs of real ones ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// HLIR has no complex numbers. Here each complex tensor of a program becomes
+// two real ones, its real and its imaginary part, and each node that has one
+// among its operands or results becomes nodes of ATen's on these:
+//
+//   c = view_as_complex(x)     -->  re = select(x, -1, 0), im = select(x, -1,
+//   1) d = mul(c, e)              -->  re = sub(mul(c.re, e.re), mul(c.im,
+//   e.im)), .. e = unsqueeze(c, 0)        -->  re = unsqueeze(c.re, 0), im =
+//   unsqueeze(c.im, 0) y = view_as_real(d)        -->  y = stack([d.re, d.im],
+//   -1)
+//
+// A weight of complex numbers is read as PyTorch's view_as_real of it. What has
+// no such form is refused where it stands.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Graph.h"
+#include <algorithm>
+
+using namespace luminal;
+using namespace luminal::pt2;
+
+DTypeCode DTypeCode::getReal() const {
+  static constexpr std::pair<int, DType> rows[] = {
+      {9, DType::F16}, {10, DType::F32}, {11, DType::F64}};
+  for (auto [complex, real] : rows)
+    if (code == complex)
+      return of(real);
+  return *this;
+}
+
+namespace {
+
+struct Pair {
+  std::string re, im;
+};
+
+class Lowering {
+public:
+  explicit Lowering(ExportedProgram &program) : program(program) {}
+  void run();
+
+private:
+  const Pair *find(const std::string &name) const {
+    auto it = pairs.find(name);
+    return it == pairs.end() ? nullptr : &it->second;
+  }
+  /// The part of a tensor that is one; a real tensor as it is.
+  std::string partOf(const std::string &name, bool imaginary) const {
+    const Pair *pair = find(name);
+    return pair ? (imaginary ? pair->im : pair->re) : name;
+  }
+  bool isComplex(const std::string &name) const {
+    auto it = program.tensors.find(name);
+    return it != program.tensors.end() && it->second.dtype.isComplex();
+  }
+  bool hasComplex(const Argument &arg) const;
+  /// Whether an operand is complex and has no parts, for what gives it is
+  /// refused.
+  bool readsUnknown(const Node &node) const;
+
+  // Arguments.
+  static Argument tensor(const std::string &name) {
+    Argument arg;
+    arg.kind = Argument::Tensor;
+    arg.names = {name};
+    return arg;
+  }
+  static Argument tensors(const Pair &pair) {
+    Argument arg;
+    arg.kind = Argument::Tensors;
+    arg.names = {pair.re, pair.im};
+    return arg;
+  }
+  static Argument integer(int64_t value) {
+    Argument arg;
+    arg.kind = Argument::Int;
+    arg.exprs = {Expr(value)};
+    return arg;
+  }
+  static Argument shape(const std::vector<Expr> &sizes) {
+    Argument arg;
+    arg.kind = Argument::Ints;
+    arg.exprs = sizes;
+    return arg;
+  }
+  /// The argument of that name or position; null where it is left out.
+  const Argument *get(const char *name, size_t position) const;
+  /// A tensor argument's name; empty for what is none.
+  std::string getTensor(const char *name, size_t position) const {
+    const Argument *arg = get(name, position);
+    return arg && arg->kind == Argument::Tensor ? arg->names[0] : "";
+  }
+  /// The pair that an argument is; refused where it is real.
+  const Pair *getPair(const char *name, size_t position) const {
+    return find(getTensor(name, position));
+  }
+
+  // Nodes in the place of the current one.
+  /// Adds a node with one result, named `name`, of so many elements and of the
+  /// real type of `like`.
+  void add(const std::string &name, const char *op,
+           std::vector<NamedArgument> inputs, const TensorMeta &like);
+  std::string newName(const std::string &stem);
+  std::string add(const char *op, std::vector<NamedArgument> inputs,
+                  const TensorMeta &like) {
+    std::string name = newName(node->name);
+    add(name, op, std::move(inputs), like);
+    return name;
+  }
+  std::string addBinary(const char *op, const Argument &a, const Argument &b,
+                        const TensorMeta &like) {
+    return add(op, {{"self", a}, {"other", b}}, like);
+  }
+  /// The node once for each part.
+  void addParts();
+
+  // Forms of nodes; false where the node has another one.
+  bool lowerProduct();
+  bool lowerSum();
+  bool lower();
+
+  ExportedProgram &program;
+  std::map<std::string, Pair> pairs;
+  std::vector<Node> nodes;
+  const Node *node = nullptr;
+  /// The node's only result, and its meta.
+  std::string result;
+  TensorMeta meta;
+};
+
+/// Ops that do the same to each part.
+constexpr std::string_view kOfParts[] = {"alias.default",
+                                         "alias_copy.default",
+                                         "cat.default",
+                                         "clone.default",
+                                         "contiguous.default",
+                                         "detach.default",
+                                         "detach_.default",
+                                         "diagonal.default",
+                                         "expand.default",
+                                         "expand_copy.default",
+                                         "flatten.using_ints",
+                                         "flip.default",
+                                         "gather.default",
+                                         "index.Tensor",
+                                         "index_select.default",
+                                         "lift_fresh_copy.default",
+                                         "mean.dim",
+                                         "movedim.int",
+                                         "mT.default",
+                                         "numpy_T.default",
+                                         "chunk.default",
+                                         "broadcast_to.default",
+                                         "positive.default",
+                                         "narrow.default",
+                                         "neg.default",
+                                         "permute.default",
+                                         "permute_copy.default",
+                                         "repeat.default",
+                                         "reshape.default",
+                                         "roll.default",
+                                         "select.int",
+                                         "select_copy.int",
+                                         "slice.Tensor",
+                                         "slice_copy.Tensor",
+                                         "split.Tensor",
+                                         "split_with_sizes.default",
+                                         "squeeze.default",
+                                         "squeeze.dim",
+                                         "squeeze.dims",
+                                         "squeeze_copy.dim",
+                                         "stack.default",
+                                         "sum.default",
+                                         "sum.dim_IntList",
+                                         "t.default",
+                                         "transpose.int",
+                                         "transpose_copy.int",
+                                         "unbind.int",
+                                         "unflatten.int",
+                                         "unsqueeze.default",
+                                         "unsqueeze_copy.default",
+                                         "view.default",
+                                         "view_copy.default",
+                                         "where.self",
+                                         "_unsafe_view.default",
+                                         "_reshape_copy.default"};
+
+} // namespace
+
+bool Lowering::hasComplex(const Argument &arg) const {
+  if (arg.namesTensors())
+    for (const std::string &name : arg.names)
+      if (find(name) || isComplex(name))
+        return true;
+  return false;
+}
+
+bool Lowering::readsUnknown(const Node &node) const {
+  for (const NamedArgument &input : node.inputs)
+    if (input.value.namesTensors())
+      for (const std::string &name : input.value.names)
+        if (!find(name) && isComplex(name))
+          return true;
+  return false;
+}
+
+const Argument *Lowering::get(const char *name, size_t position) const {
+  for (const NamedArgument &input : node->inputs)
+    if (input.name == name)
+      return &input.value;
+  bool isNamed =
+      position < node->inputs.size() && !node->inputs[position].name.empty();
+  return position < node->inputs.size() && !isNamed
+             ? &node->inputs[position].value
+             : nullptr;
+}
+
+std::string Lowering::newName(const std::string &stem) {
+  std::string name;
+  for (unsigned i = 0; name.empty() || program.tensors.count(name); ++i)
+    name = stem + ".part" + std::to_string(i);
+  program.tensors[name];
+  return name;
+}
+
+void Lowering::add(const std::string &name, const char *op,
+                   std::vector<NamedArgument> inputs, const TensorMeta &like) {
+  Node made = *node;
+  made.target = std::string("torch.ops.aten.") + op;
+  made.inputs = std::move(inputs);
+  made.outputs = {tensor(name)};
+  nodes.push_back(std::move(made));
+  TensorMeta &own = program.tensors[name] = like;
+  own.dtype = like.dtype.getReal();
+}
+
+void Lowering::addParts() {
+  for (const Argument &output : node->outputs)
+    for (const std::string &name : output.names)
+      if (!name.empty())
+        pairs[name] = {newName(name), newName(name)};
+  for (bool imaginary : {false, true}) {
+    Node made = *node;
+    for (NamedArgument &input : made.inputs)
+      if (input.value.namesTensors())
+        for (std::string &name : input.value.names)
+          name = partOf(name, imaginary);
+    for (Argument &output : made.outputs)
+      for (std::string &name : output.names) {
+        if (name.empty())
+          continue;
+        TensorMeta own = program.tensors[name];
+        own.dtype = own.dtype.getReal();
+        name = partOf(name, imaginary);
+        program.tensors[name] = own;
+      }
+    nodes.push_back(std::move(made));
+  }
+}
+
+/// What is linear in each of two operands, of which one or both are complex.
+bool Lowering::lowerProduct() {
+  static const std::map<std::string, std::pair<const char *, const char *>>
+      rows = {{"aten.mul.Tensor", {"self", "other"}},
+              {"aten.mul.Scalar", {"self", "other"}},
+              {"aten.div.Tensor", {"self", "other"}},
+              {"aten.mm.default", {"self", "mat2"}},
+              {"aten.bmm.default", {"self", "mat2"}},
+              {"aten.matmul.default", {"self", "other"}}};
+  auto row = rows.find(node->getOp());
+  if (row == rows.end())
+    return false;
+  auto [first, second] = row->second;
+  const Pair *a = getPair(first, 0), *b = getPair(second, 1);
+  if (!a || !b) {
+    // A real divided by a complex number is no such product.
+    if (!a && node->getOp() == "aten.div.Tensor")
+      return false;
+    addParts();
+    return true;
+  }
+  if (node->getOp() == "aten.div.Tensor")
+    return false;
+  std::string op = node->getOp().substr(5);
+  auto multiply = [&](const std::string &x, const std::string &y) {
+    return tensor(
+        add(op.c_str(), {{first, tensor(x)}, {second, tensor(y)}}, meta));
+  };
+  std::string re = addBinary("sub.Tensor", multiply(a->re, b->re),
+                             multiply(a->im, b->im), meta);
+  std::string im = addBinary("add.Tensor", multiply(a->re, b->im),
+                             multiply(a->im, b->re), meta);
+  pairs[result] = {re, im};
+  return true;
+}
+
+/// Sums and differences: a real operand is added to the real part.
+bool Lowering::lowerSum() {
+  std::string op = node->getOp();
+  bool isDifference = op == "aten.sub.Tensor";
+  if (op != "aten.add.Tensor" && !isDifference)
+    return false;
+  const Pair *a = getPair("self", 0), *b = getPair("other", 1);
+  if (a && b) {
+    addParts();
+    return true;
+  }
+  if (get("alpha", 2))
+    return false;
+  const Argument *self = get("self", 0), *other = get("other", 1);
+  std::string re = addBinary(op.c_str() + 5, a ? tensor(a->re) : *self,
+                             b ? tensor(b->re) : *other, meta);
+  std::string im = a ? a->im : b->im;
+  if (!a && isDifference) {
+    TensorMeta own = program.tensors[im];
+    im = add("neg.default", {{"self", tensor(im)}}, own);
+  }
+  // The shape of both.
+  im = add("expand.default",
+           {{"self", tensor(im)}, {"size", shape(meta.sizes)}}, meta);
+  pairs[result] = {re, im};
+  return true;
+}
+
+bool Lowering::lower() {
+  std::string op = node->getOp();
+  if (op.rfind("aten.", 0) != 0)
+    return false;
+  op = op.substr(5);
+  // What it asserts is of the trace.
+  if (op == "_assert_tensor_metadata.default")
+    return true;
+  if (std::find(std::begin(kOfParts), std::end(kOfParts), op) !=
+      std::end(kOfParts)) {
+    addParts();
+    return true;
+  }
+  if (node->outputs.size() != 1 || node->outputs[0].kind != Argument::Tensor)
+    return false;
+  result = node->outputs[0].names[0];
+  meta = program.tensors[result];
+  if (lowerProduct() || lowerSum())
+    return true;
+  if (op == "view_as_complex.default") {
+    std::string self = getTensor("self", 0);
+    auto select = [&](int64_t i) {
+      return add(
+          "select.int",
+          {{"self", tensor(self)}, {"dim", integer(-1)}, {"index", integer(i)}},
+          meta);
+    };
+    std::string re = select(0), im = select(1);
+    pairs[result] = {re, im};
+    return true;
+  }
+  if (op == "polar.default") {
+    const Argument *abs = get("abs", 0), *angle = get("angle", 1);
+    if (!abs || !angle || angle->kind != Argument::Tensor)
+      return false;
+    auto part = [&](const char *function) {
+      TensorMeta own = program.tensors[angle->names[0]];
+      std::string turned = add(function, {{"self", *angle}}, own);
+      return addBinary("mul.Tensor", *abs, tensor(turned), meta);
+    };
+    std::string re = part("cos.default"), im = part("sin.default");
+    pairs[result] = {re, im};
+    return true;
+  }
+  if (op == "complex.default") {
+    pairs[result] = {getTensor("real", 0), getTensor("imag", 1)};
+    return true;
+  }
+  if (op == "_to_copy.default" || op == "to.dtype") {
+    // Between complex types, or from a real one.
+    const Pair *self = getPair("self", 0);
+    if (!self || !meta.dtype.isComplex())
+      return false;
+    auto dtype = meta.dtype.getReal();
+    Argument type;
+    type.kind = Argument::ScalarType;
+    type.exprs = {Expr(int64_t(dtype.code))};
+    auto copy = [&](const std::string &part) {
+      return add("_to_copy.default", {{"self", tensor(part)}, {"dtype", type}},
+                 meta);
+    };
+    std::string re = copy(self->re), im = copy(self->im);
+    pairs[result] = {re, im};
+    return true;
+  }
+  const Pair *self = getPair("self", 0);
+  if (!self)
+    return false;
+  if (op == "view_as_real.default") {
+    add(result, "stack.default",
+        {{"tensors", tensors(*self)}, {"dim", integer(-1)}}, meta);
+    return true;
+  }
+  if (op == "real.default" || op == "imag.default") {
+    add(result, "alias.default",
+        {{"self", tensor(op[0] == 'r' ? self->re : self->im)}}, meta);
+    return true;
+  }
+  if (op == "conj.default" || op == "_conj.default" ||
+      op == "conj_physical.default" || op == "_conj_physical.default") {
+    std::string im = add("neg.default", {{"self", tensor(self->im)}}, meta);
+    pairs[result] = {self->re, im};
+    return true;
+  }
+  if (op == "resolve_conj.default" || op == "resolve_neg.default") {
+    Pair same = *self;
+    pairs[result] = same;
+    return true;
+  }
+  if (op == "abs.default") {
+    add(result, "hypot.default",
+        {{"self", tensor(self->re)}, {"other", tensor(self->im)}}, meta);
+    return true;
+  }
+  if (op == "angle.default") {
+    add(result, "atan2.default",
+        {{"self", tensor(self->im)}, {"other", tensor(self->re)}}, meta);
+    return true;
+  }
+  return false;
+}
+
+void Lowering::run() {
+  bool any = false;
+  for (auto &[name, own] : program.tensors)
+    any |= own.dtype.isComplex();
+  if (!any)
+    return;
+  std::vector<Node> old = std::move(program.nodes);
+  // Weights, as their last dim has both parts of an element.
+  for (const InputSpec &spec : program.inputs) {
+    bool isStored = spec.kind == InputSpec::Parameter ||
+                    spec.kind == InputSpec::Buffer ||
+                    spec.kind == InputSpec::Constant;
+    if (!isStored || !isComplex(spec.name))
+      continue;
+    TensorMeta part = program.tensors[spec.name];
+    TensorMeta &whole = program.tensors[spec.name];
+    whole.dtype = whole.dtype.getReal();
+    for (Expr &stride : whole.strides)
+      stride = stride * 2;
+    whole.storageOffset = whole.storageOffset * 2;
+    whole.sizes.push_back(2);
+    whole.strides.push_back(1);
+    Node at;
+    at.name = spec.name;
+    node = &at;
+    auto select = [&](int64_t i) {
+      return add("select.int",
+                 {{"self", tensor(spec.name)},
+                  {"dim", integer(-1)},
+                  {"index", integer(i)}},
+                 part);
+    };
+    std::string re = select(0), im = select(1);
+    pairs[spec.name] = {re, im};
+  }
+  for (Node &own : old) {
+    node = &own;
+    auto isAny = [&](const auto &args, auto get) {
+      for (const auto &arg : args)
+        if (hasComplex(get(arg)))
+          return true;
+      return false;
+    };
+    bool isReal = !isAny(own.inputs, [](const NamedArgument &a) {
+      return a.value;
+    }) && !isAny(own.outputs, [](const Argument &a) { return a; });
+    if (!isReal && !readsUnknown(own) && lower())
+      continue;
+    if (!isReal)
+      own.refused = "takes or gives complex numbers, for which it has no form";
+    nodes.push_back(std::move(own));
+  }
+  program.nodes = std::move(nodes);
+}
+
+void pt2::lowerComplex(ExportedProgram &program) { Lowering(program).run(); }
