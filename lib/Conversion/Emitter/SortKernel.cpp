@@ -3,9 +3,10 @@
 //
 // A run is sorted in memory that the threads of a block share: a bitonic
 // network of pairs, by key and then by place, so that no two elements are equal
-// and the order is stable. What is missing of the last run comes behind all
-// there is. When runs are merged, each element finds its place by how many
-// elements of every other run come before it.
+// and the order is stable; or each element counts those before it. What is
+// missing of the last run comes behind all there is. When runs are merged, each
+// element finds its place by how many elements of every other run come before
+// it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -150,10 +151,14 @@ public:
     meet();
     load(rows, begin, length);
     meet();
-    sort();
+    if (!op.getCounted())
+      sort();
     Taken taken(e, op);
     taken.setRow(unit, runs);
-    write(taken, number, begin, length);
+    if (op.getCounted())
+      count(taken, number, begin, length);
+    else
+      write(taken, number, begin, length);
   }
 
 private:
@@ -339,17 +344,64 @@ private:
                             getBytes(v.getType()));
   }
 
-  void write(Taken &taken, Value number, Value begin, Value length) {
-    Value first = e.value(op.getFirst()), kept = e.value(op.getKept());
-    Value end = e.minS(length, e.add(first, kept));
+  /// Where the first element of a run is in the row of the results.
+  Value getTarget(Value number, Value first) {
     // Runs before have as many as a whole one.
     Expr ofRun =
         Expr::min(op.getKept(), Expr::max(0, Expr(run) - op.getFirst()));
-    Value target = e.sub(e.mul(number, e.value(e.simplify(ofRun))), first);
+    return e.sub(e.mul(number, e.value(e.simplify(ofRun))), first);
+  }
+
+  void write(Taken &taken, Value number, Value begin, Value length) {
+    Value first = e.value(op.getFirst()), kept = e.value(op.getKept());
+    Value end = e.minS(length, e.add(first, kept));
+    Value target = getTarget(number, first);
     forEach(first, end, [&](Value i) {
       SmallVector<Value> x = read(i);
       taken.store(e.add(target, i), e.add(begin, getPlace(x)), getKey(x));
     });
+  }
+
+  /// Each element is behind as many as come before it; of what a member reads,
+  /// all of its elements are compared with it.
+  void count(Taken &taken, Value number, Value begin, Value length) {
+    constexpr int64_t kUnroll = 4;
+    const int64_t members = std::max<int64_t>(1, e.team.count),
+                  each = e.team.count > 1 ? run / members : 1;
+    Value first = e.value(op.getFirst()), kept = e.value(op.getKept());
+    Value end = e.minS(length, e.add(first, kept));
+    Value target = getTarget(number, first), zero = e.constant(0);
+    auto countOf = [&](Value at) {
+      SmallVector<SmallVector<Value>> own;
+      for (int64_t n = 0; n < each; ++n)
+        own.push_back(read(e.add(at, e.constant(n * members))));
+      SmallVector<Value> ranks = e.forLoop(
+          zero, e.constant(run), e.constant(kUnroll),
+          SmallVector<Value>(own.size(), zero),
+          [&](Value other, ValueRange carried) -> SmallVector<Value> {
+            SmallVector<Value> counts(carried);
+            for (int64_t n = 0; n < kUnroll; ++n) {
+              SmallVector<Value> y = read(e.add(other, e.constant(n)));
+              for (auto [x, sum] : llvm::zip_equal(own, counts))
+                sum = e.add(sum, arith::ExtUIOp::create(e.b, e.b.getI64Type(),
+                                                        isBehind(x, y)));
+            }
+            return counts;
+          });
+      for (auto [x, rank] : llvm::zip_equal(own, ranks)) {
+        Value isTaken =
+            both(e, compare(e, arith::CmpIPredicate::sge, rank, first),
+                 e.less(rank, end));
+        e.ifThen(isTaken, [&, x = ArrayRef<Value>(x), rank = rank] {
+          taken.store(e.add(target, rank), e.add(begin, getPlace(x)),
+                      getKey(x));
+        });
+      }
+    };
+    if (e.team.count > 1)
+      countOf(e.team.member);
+    else
+      forEach(zero, e.constant(run), countOf);
   }
 
   Emitter &e;

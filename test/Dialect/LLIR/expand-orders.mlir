@@ -64,9 +64,9 @@ func.func @product(%x: tensor<40000xf32>) -> tensor<40000xf32> {
   return %0 : tensor<40000xf32>
 }
 
-// One run, of the least power of two.
+// One run, of the least power of two, of which each element counts those before it.
 // CHECK-LABEL: @one_run
-// CHECK: llir.sort_runs %{{.*}} {begin = #hlir.map<() -> (9)>, descending = true, keep = #hlir.map<() -> (5)>, run = 128 : i64} : tensor<3x100xf64> -> tensor<3x5xi64>
+// CHECK: llir.sort_runs %{{.*}} {begin = #hlir.map<() -> (9)>, counted, descending = true, keep = #hlir.map<() -> (5)>, run = 128 : i64} : tensor<3x100xf64> -> tensor<3x5xi64>
 // CHECK-NOT: merge_runs
 func.func @one_run(%x: tensor<3x100xf64>) -> tensor<3x5xi64> {
   %0 = llir.argsort %x {begin = #hlir.map<() -> (9)>, descending = true} : tensor<3x100xf64> -> tensor<3x5xi64>

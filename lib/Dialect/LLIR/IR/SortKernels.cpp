@@ -89,6 +89,9 @@ static Index atAnyPlace(const Index &index, Value operand, AddDim addDim) {
 /// Of the elements of a run: what the threads of a block exchange twice each
 /// step.
 static constexpr int64_t kLeastRun = 64, kMostRun = 2048;
+/// Runs of which each element counts those before it in less time than
+/// exchanges take, which wait for each other.
+static constexpr int64_t kMostCounted = 256;
 
 LogicalResult SortRunsOp::verify() {
   Type type = elementOf(getOperand());
@@ -132,6 +135,10 @@ Expr SortRunsOp::countUnits() {
   return product({extents.begin(), extents.end()});
 }
 Expr SortRunsOp::countOperations() {
+  constexpr int64_t kComparison = 3;
+  if (getCounted())
+    return countElements(getOperand().getType()) *
+           Expr(kComparison * static_cast<int64_t>(getRun()));
   const int64_t steps = llvm::Log2_64(getRun());
   return countElements(getOperand().getType()) * Expr(steps * (steps + 1));
 }
@@ -222,8 +229,9 @@ static bool isBetterCounted(ArgsortOp op, const MachineModel &machine) {
   constexpr double kExchange = 48, kComparison = 8;
   std::optional<int64_t> n =
       hlir::getExtents(op.getOperand()).back().asConstant();
-  if (!isa<IntegerType>(elementOf(op.getOperand())) || !n || *n < 2 ||
-      *n > kMostRun || op.getOperand().getType() != op.getResult().getType() ||
+  if (!isa<IntegerType>(elementOf(op.getOperand())) || !n ||
+      *n <= kMostCounted || *n > kMostRun ||
+      op.getOperand().getType() != op.getResult().getType() ||
       !countElements(op.getOperand().getType()).isConstant(*n))
     return false;
   const auto steps = double(llvm::Log2_64_Ceil(static_cast<uint64_t>(*n)));
@@ -351,6 +359,8 @@ SmallVector<Value> ArgsortOp::expand(ImplicitLocOpBuilder &b,
   attributes.set("run", b.getI64IntegerAttr(covered));
   attributes.set("descending", getDescendingAttr());
   attributes.set("nan_first", getNanFirstAttr());
+  if (covered <= kMostCounted)
+    attributes.set("counted", b.getUnitAttr());
   SmallVector<Type> types;
   take(attributes, covered, types);
   auto kernel = makeWholeKernel<SortRunsOp>(b, types, getOperand(), attributes);

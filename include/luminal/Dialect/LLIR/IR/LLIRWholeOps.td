@@ -70,7 +70,8 @@ def LLIR_SortRunsOp : LLIR_WholeOp<"sort_runs"> {
     less, and sorts each: in the order and of the types that `llir.argsort` has. Of each run the elements from the place
     `begin` on are taken, `keep` of them where there are so many, one run after the other. The first result has
     their positions in the row, i64. With a second one, which has their *keys*, positions are i32, without sign: keys are
-    integers in the order of the elements, i32 of types of up to 32 bits, else i64.
+    integers in the order of the elements, i32 of types of up to 32 bits, else i64. A run is sorted by exchanges; `counted`, each
+    element counts those before it, which takes less of short runs.
 
     Example: the first three of each 64 elements.
     ```mlir
@@ -80,7 +81,7 @@ def LLIR_SortRunsOp : LLIR_WholeOp<"sort_runs"> {
   }];
   let arguments = (ins AnyRankedTensor:$operand, I64Attr:$run, HLIR_MapAttr:$keep,
                        OptionalAttr<HLIR_MapAttr>:$begin, DefaultValuedAttr<BoolAttr, "false">:$descending,
-                       DefaultValuedAttr<BoolAttr, "false">:$nan_first);
+                       DefaultValuedAttr<BoolAttr, "false">:$nan_first, UnitAttr:$counted);
   let results = (outs Variadic<AnyRankedTensor>:$sorted);
   let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($sorted)";
   let hasVerifier = 1;
