@@ -164,6 +164,13 @@ static ElementwiseOp getComparison(Value condition) {
 }
 
 std::optional<bool> ValueRanges::decide(Value condition) {
+  // What holds for all elements holds for those of a view.
+  while (auto view = condition.getDefiningOp<ViewOp>())
+    condition = view.getOperand();
+  if (auto constant = condition.getDefiningOp<llir::ConstantOp>())
+    if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
+        splat && splat.getElementType().isInteger(1))
+      return splat.getSplatValue<bool>();
   auto op = condition.getDefiningOp<ElementwiseOp>();
   if (!op || op.getInputs().size() != 2)
     return std::nullopt;
