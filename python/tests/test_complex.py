@@ -32,6 +32,7 @@ FUNCTIONS = {
               lambda: (torch.randn(4, 6),)),
     "made": (lambda x, y: torch.view_as_real(torch.complex(x, y).sum(0, keepdim=True) + torch.polar(x, y)), lambda: (torch.randn(3, 4), torch.randn(3, 4))),
     "double": (lambda x: torch.view_as_real(pairs_of(x).to(torch.complex128) * 2), lambda: (torch.randn(3, 4),)),
+    "from real": (lambda x, y: torch.view_as_real(x.to(torch.complex64) * pairs_of(y) + y[:, ::2]), lambda: (torch.randn(3, 4), torch.randn(3, 8))),
     "chosen": (lambda x, y: torch.view_as_real(torch.where(y > 0, pairs_of(x), -pairs_of(x))), lambda: (torch.randn(3, 8), torch.randn(3, 4))),
 }
 

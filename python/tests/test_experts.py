@@ -141,14 +141,16 @@ def test_models_with_experts(name, compiles):
         assert error <= limit < exact.norm(dim=-1).median() / 4
 
 
-def test_models_of_complex_numbers_are_refused_by_name():
-    """Llama-4 rotates by them; its experts are compiled (test_experts_of_models)."""
+def test_llama4_whole():
+    """It rotates positions by complex numbers."""
     transformers = pytest.importorskip("transformers")
     config = transformers.AutoConfig.for_model("llama4_text", **SMALL | {
         "num_local_experts": 6, "intermediate_size_mlp": 48, "head_dim": 8})
-    model = transformers.AutoModelForCausalLM.from_config(config).eval()
-    with torch.no_grad(), pytest.raises(torch._dynamo.exc.BackendCompilerFailed, match="has dtype complex64"):
-        helpers.compile(model, fullgraph=True)(torch.randint(3, 96, (2, 7)), use_cache=False)
+    model, ids = transformers.AutoModelForCausalLM.from_config(config).eval(), torch.randint(3, 96, (2, 7))
+    with torch.no_grad():
+        expected = model(ids, use_cache=False).logits
+        helpers.same(helpers.compile(model, fullgraph=True)(ids, use_cache=False).logits, expected)
+        helpers.same(luminal.compile(model, (ids,), {"use_cache": False})(ids, use_cache=False).logits, expected)
 
 
 def of_each_token(x, experts, weights, up, down):

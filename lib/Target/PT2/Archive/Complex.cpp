@@ -373,10 +373,10 @@ bool Lowering::lower() {
     pairs[result] = {getTensor("real", 0), getTensor("imag", 1)};
     return true;
   }
-  if (op == "_to_copy.default" || op == "to.dtype") {
-    // Between complex types, or from a real one.
-    const Pair *self = getPair("self", 0);
-    if (!self || !meta.dtype.isComplex())
+  if (op == "_to_copy.default" || op == "type_as.default" ||
+      op.rfind("to.", 0) == 0) {
+    std::string operand = getTensor("self", 0);
+    if (operand.empty() || !meta.dtype.isComplex())
       return false;
     auto dtype = meta.dtype.getReal();
     Argument type;
@@ -386,7 +386,11 @@ bool Lowering::lower() {
       return add("_to_copy.default", {{"self", tensor(part)}, {"dtype", type}},
                  meta);
     };
-    std::string re = copy(self->re), im = copy(self->im);
+    const Pair *self = find(operand);
+    std::string re = copy(self ? self->re : operand);
+    std::string im =
+        self ? copy(self->im)
+             : add("zeros_like.default", {{"self", tensor(re)}}, meta);
     pairs[result] = {re, im};
     return true;
   }
