@@ -44,6 +44,9 @@ MODELS = {
     # Attention has sinks.
     "gpt_oss": lambda: transformers.GptOssForCausalLM(transformers.GptOssConfig(
         **_SIZES, num_local_experts=4, num_experts_per_tok=2, sliding_window=8, rope_parameters={"rope_type": "default", "rope_theta": 1e4})),
+    # Positions are complex numbers; layers see chunks of the text, and one all of it.
+    "llama4": lambda: transformers.Llama4ForCausalLM(transformers.Llama4TextConfig(
+        **_SIZES | {"num_hidden_layers": 4}, attention_chunk_size=8, num_local_experts=2, intermediate_size_mlp=96)),
     # Keys are wider than values.
     "deepseek_v3": lambda: transformers.DeepseekV3ForCausalLM(transformers.DeepseekV3Config(
         **{name: size for name, size in _SIZES.items() if name != "head_dim"} | {"num_key_value_heads": 4}, n_routed_experts=8, n_group=4,
