@@ -15,7 +15,7 @@ from torch import fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
-from . import _aliases, _archive, _devices, _errors, _expressions, _graph, _modules, _places, _sizes, _trace, _views
+from . import _aliases, _archive, _complex, _devices, _errors, _expressions, _graph, _modules, _places, _sizes, _trace, _views
 from ._runner import DTYPES, GraphRunner
 
 log = logging.getLogger("luminal")
@@ -37,10 +37,18 @@ def compile_parts(graph_module: fx.GraphModule, compile_whole: CompileWhole, is_
     has been traced without. Raises DecomposeMore or FixSizes, to be called with another graph.
     """
     _views.explain_memory(graph_module)
+    inputs, outputs = _complex.make_real(graph_module)
+    return _complex.wrap(_compile_real(graph_module, compile_whole, is_strict, note, has_kernels, decomposed), inputs, outputs)
+
+
+def _compile_real(graph_module: fx.GraphModule, compile_whole: CompileWhole, is_strict: bool,
+                  note: Callable[[list[_errors.UnsupportedOp]], None] | None, has_kernels: bool,
+                  decomposed: Collection[Any]) -> Callable[[list[Any]], Sequence[Any]]:
+    """The same of a graph whose arguments and results are real."""
     unsupported: dict[str, _errors.UnsupportedOp] = {}
-    # Complex numbers are pairs of real ones inside an artifact; nothing takes or gives them.
-    is_inside = not any(map(_is_complex, graph_module.graph.find_nodes(op="placeholder"))) and not any(
-        map(_is_complex, graph_module.graph.output_node().all_input_nodes))
+    # Those that are written to.
+    is_inside = not any(map(_complex.is_complex, (*graph_module.graph.find_nodes(op="placeholder"),
+                                                  *graph_module.graph.output_node().all_input_nodes)))
     foreign = _foreign_nodes(graph_module, has_kernels, is_inside)
     try:
         if not foreign:
@@ -134,10 +142,6 @@ def _located(op: _errors.UnsupportedOp, node: fx.Node) -> _errors.UnsupportedOp:
 def _values(value: Any) -> list[torch.Tensor]:
     values = value if isinstance(value, (list, tuple)) else [value]
     return [v for v in values if isinstance(v, torch.Tensor)]
-
-
-def _is_complex(node: fx.Node) -> bool:
-    return any(value.is_complex() for value in _values(node.meta.get("val")))
 
 
 def _foreign_nodes(graph_module: fx.GraphModule, has_kernels: bool, takes_complex: bool) -> dict[str, _errors.UnsupportedOp]:

@@ -64,8 +64,33 @@ def test_a_buffer_of_complex_numbers(persistent, tmp_path):
     model, x = Rotated(persistent).eval(), torch.randn(5, 8)
     run = luminal.compile(model, (x,))
     helpers.same(run(x), model(x))
+    helpers.same(helpers.compile(model, fullgraph=True)(x), model(x))
     run.save(tmp_path / "model.lum")
     helpers.same(luminal.load(tmp_path / "model.lum")(x)[0], model(x))
+
+
+def test_complex_arguments_and_results():
+    def function(x, y):
+        return x.mul(y), (x + 1).real, y.conj(), x
+
+    compiled = helpers.compile(function, fullgraph=True)
+    for x in (torch.randn(3, 4, dtype=torch.complex64), torch.randn(5, 4, dtype=torch.complex64).conj(), torch.randn(4, 5, dtype=torch.complex64).T):
+        y = torch.randn(4, dtype=torch.complex64)
+        for got, expected in zip(compiled(x, y), function(x, y), strict=True):
+            torch.testing.assert_close(got.resolve_conj(), expected.resolve_conj())
+
+
+def test_complex_numbers_that_are_written_to():
+    def function(x):
+        x.mul_(1j)
+        return x.real * 2
+
+    ours = torch.randn(3, 4, dtype=torch.complex64)
+    theirs = ours.clone()
+    with pytest.warns(luminal.LuminalWarning, match="complex64"):
+        got = helpers.compile(function, options={})(ours)
+    helpers.same(got, function(theirs))
+    helpers.same(ours, theirs)
 
 
 def test_what_has_no_form_is_refused_by_name():
