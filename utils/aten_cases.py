@@ -309,7 +309,7 @@ CONVOLUTION = [
     ("pools-outside", lambda x: (F.avg_pool2d(x, 40, ceil_mode=True), F.avg_pool2d(x, 40, padding=20, ceil_mode=True),
                                  F.avg_pool2d(x, (40, 2), (3, 2), (20, 1), ceil_mode=True, count_include_pad=False),
                                  F.max_pool2d(x, 40, 7, padding=20, ceil_mode=True), F.max_pool2d(x, 40, ceil_mode=True, return_indices=True)[1],
-                                 F.max_pool2d(x, 9, 4, dilation=3, ceil_mode=True)), [IMAGE]),
+                                 F.max_pool2d(x, 20, 60, dilation=3, ceil_mode=True)), [IMAGE]),
     ("pools-3d", lambda x: (F.max_pool3d(x, 2), F.avg_pool3d(x, 2, 1, 1), F.adaptive_avg_pool3d(x, (2, 1, 3)),
                             *F.max_pool3d(x, 2, return_indices=True),
                             *F.adaptive_max_pool3d(x, (2, 3, 1), return_indices=True)), [rand(1, 2, 4, 5, 6)]),
