@@ -225,6 +225,18 @@ Value RowsInPlace::computeNew(ImplicitLocOpBuilder &b, Value v, unsigned dims) {
 // The pass
 //===----------------------------------------------------------------------===//
 
+/// What is behind views that keep all elements in their order; null where a
+/// view does not.
+static Value skipViews(Value v, const Assumptions &symbols) {
+  while (auto view = v.getDefiningOp<ViewOp>()) {
+    if (!isAllInOrder(view.getMap(), hlir::getExtents(v),
+                      hlir::getExtents(view.getOperand()), symbols))
+      return {};
+    v = view.getOperand();
+  }
+  return v;
+}
+
 /// The order of which `v` is the inverse: the place of each row there.
 static ArgsortOp findOrder(Value v, const Assumptions &symbols) {
   SmallVector<Expr> extents = hlir::getExtents(v);
@@ -237,12 +249,9 @@ static ArgsortOp findOrder(Value v, const Assumptions &symbols) {
         scatter.getCombine() == hlir::Combine::Set)
       order = scatter.getIndices();
   } else {
-    while (auto view = v.getDefiningOp<ViewOp>()) {
-      if (!isAllInOrder(view.getMap(), hlir::getExtents(v),
-                        hlir::getExtents(view.getOperand()), symbols))
-        return {};
-      v = view.getOperand();
-    }
+    v = skipViews(v, symbols);
+    if (!v)
+      return {};
     auto sort = v.getDefiningOp<ArgsortOp>();
     if (sort && !sort.getDescending() && !sort.getBegin())
       order = sort.getOperand();
@@ -250,16 +259,9 @@ static ArgsortOp findOrder(Value v, const Assumptions &symbols) {
     if (!order || !haveSameSize(sorted, {sorted.back()}, symbols))
       return {};
   }
-  if (!order)
+  Value flat = order ? skipViews(order, symbols) : order;
+  if (!flat)
     return {};
-  // Behind views that keep all elements in their order.
-  Value flat = order;
-  while (auto view = flat.getDefiningOp<ViewOp>()) {
-    if (!isAllInOrder(view.getMap(), hlir::getExtents(flat),
-                      hlir::getExtents(view.getOperand()), symbols))
-      return {};
-    flat = view.getOperand();
-  }
   auto found = flat.getDefiningOp<ArgsortOp>();
   if (!found || found.getBegin())
     return {};
