@@ -76,3 +76,33 @@ func.func private @narrow(%a: tensor<64x512xf32>, %b: tensor<64x512x16xf32>) -> 
   }
   return %r : tensor<64x1024xf32>
 }
+
+// -----
+
+// Rows that are a multiple of a cache's ways apart share its sets: no more of them at once than there are ways.
+// CHECK-LABEL: @far_apart
+// CHECK: tile {lanes = 16, pack = panels, rows = 8, vectors = 2}
+func.func private @far_apart(%a: tensor<128x3072xf32>, %b: tensor<24x3072x32xf32>) -> tensor<128x768xf32> {
+  %r = llir.kernel(%a, %b) : (tensor<128x3072xf32>, tensor<24x3072x32xf32>) -> tensor<128x768xf32> {
+  ^bb0(%x: tensor<128x3072xf32>, %w: tensor<24x3072x32xf32>):
+    %0 = llir.gemm %x, %w k(3072) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1 floordiv 32, d2, d1 mod 32)>
+        : tensor<128x3072xf32>, tensor<24x3072x32xf32> -> tensor<128x768xf32>
+    llir.yield %0 : tensor<128x768xf32>
+  }
+  return %r : tensor<128x768xf32>
+}
+
+// -----
+
+// A near miss: four rows share a set.
+// CHECK-LABEL: @apart
+// CHECK: tile {lanes = 16, pack = panels, rows = 14, vectors = 2}
+func.func private @apart(%a: tensor<128x768xf32>, %b: tensor<24x768x32xf32>) -> tensor<128x768xf32> {
+  %r = llir.kernel(%a, %b) : (tensor<128x768xf32>, tensor<24x768x32xf32>) -> tensor<128x768xf32> {
+  ^bb0(%x: tensor<128x768xf32>, %w: tensor<24x768x32xf32>):
+    %0 = llir.gemm %x, %w k(768) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1 floordiv 32, d2, d1 mod 32)>
+        : tensor<128x768xf32>, tensor<24x768x32xf32> -> tensor<128x768xf32>
+    llir.yield %0 : tensor<128x768xf32>
+  }
+  return %r : tensor<128x768xf32>
+}

@@ -3,6 +3,8 @@
 
 #include "ProductChoices.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
@@ -81,9 +83,31 @@ int64_t llir::getPanelWidth(const MachineModel &machine, unsigned bits,
   return ::getPanelWidth(machine.getLanes(bits), columns);
 }
 
+int64_t llir::countRowsInCache(const ProductAnalysis &p,
+                               const MachineModel &machine) {
+  // A way is as large as a page, by which caches are addressed.
+  constexpr int64_t kWayBytes = 4096;
+  int64_t most = kMostRows;
+  if (!p.rows.alongK || !needsNoCopy(p))
+    return most;
+  p.a.walk(p.rows.operand, p.getOperandIndex(p.rows), [&](const Leaf &leaf) {
+    auto linear = leaf.address.linearIn(p.rows.dim);
+    std::optional<int64_t> stride =
+        linear ? linear->stride.asConstant() : std::nullopt;
+    if (!leaf.argument || !stride || *stride == 0)
+      return;
+    int64_t apart = std::abs(*stride) *
+                    getElementType(leaf.argument).getIntOrFloatBitWidth() / 8;
+    int64_t sets = kWayBytes / std::gcd(kWayBytes, apart);
+    most = std::min(most, machine.l1Bytes / kWayBytes * sets);
+  });
+  return std::max<int64_t>(most, 1);
+}
+
 /// Two vectors a row; one register holds the broadcast, `vectors` the columns.
 /// Rows so that little is wasted on the remainder.
-Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine) {
+Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine,
+                      std::optional<int64_t> mostRows) {
   std::optional<int64_t> m = p.rows.extent.asConstant(),
                          n = p.columns.extent.asConstant(),
                          k = p.kExtent.asConstant();
@@ -103,7 +127,10 @@ Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine) {
     if (int64_t depth = most * p.kTileElements;
         depth > 0 && k.value_or(kTypicalDepth) > depth)
       t.depth = depth;
-  } else if (m && !p.hasGroups()) {
+  } else {
+    t.rows = std::min(t.rows, mostRows.value_or(kMostRows));
+  }
+  if (!p.hasTiles() && m && !p.hasGroups()) {
     // The largest of the nearly best fits.
     double best = 0;
     for (int64_t r = t.rows, least = std::max<int64_t>(1, r / 2); r >= least;

@@ -440,7 +440,9 @@ SmallVector<LoopCaseAttr> Proposal::make() {
   Tile tile = chooseTile(p, machine);
   if (mayTile)
     (void)bool(p.findPanels(tile.getWidth()));
-  if (!p.panels)
+  if (p.panels)
+    tile = chooseTile(p, machine, countRowsInCache(p, machine));
+  else
     p.finishesRows = false;
   bool fitsWindows = p.panels && !plain && p.findRowWindows();
   if (fitsWindows)
