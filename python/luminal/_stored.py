@@ -62,6 +62,7 @@ class Stored:
         tables = list({id(holder): holder for holder in self._holders}.values())
         self._tables = tables if has_versions() and all(isinstance(table, dict) for table in tables) else []
         self._places = (ctypes.c_void_p * len(self._tables))(*[id(table) + _VERSION for table in self._tables])
+        self._complex = [i for i, (holder, key) in enumerate(where) if torch.is_tensor(holder[key]) and holder[key].is_complex()]
         self.last = self.renew()
         self.is_seen = bool(self._tables) or not where
         """Whether the library sees if ``last`` is right; else it is to be listed for each call."""
@@ -69,7 +70,9 @@ class Stored:
     def tensors(self) -> list[Any]:
         """The tensors that are in the dictionaries now; of complex ones the parts, which an artifact reads."""
         found = [*map(_getitem, self._holders, self._keys)]
-        return [torch.view_as_real(t.resolve_conj()) if isinstance(t, torch.Tensor) and t.is_complex() else t for t in found]
+        for position in self._complex:
+            found[position] = torch.view_as_real(found[position].resolve_conj())
+        return found
 
     def renew(self) -> _List:
         """What is in the dictionaries now."""
