@@ -20,7 +20,7 @@ class Kernel(NamedTuple):
     name: str
     kind: str
     steps: int
-    """How many steps of a call it does."""
+    """How many steps of a call, or of what is computed once from weights, it does."""
 
 
 class Step(NamedTuple):
