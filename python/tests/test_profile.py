@@ -28,8 +28,9 @@ def test_profile(model, tmp_path):
     expected = compiled(x)
     profile = compiled.profile(tmp_path / "trace.json")
     assert len(profile.steps) == compiled.report.steps and profile.calls == 1
-    of_calls = {step.kernel for step in compiled.report.program}
-    assert {step.kernel for step in profile.steps} == of_calls <= {kernel.name for kernel in compiled.report.kernels}
+    called, once = ({step.kernel for step in steps} for steps in (compiled.report.program, compiled.report.prepare))
+    assert {step.kernel for step in profile.steps} == called
+    assert called | once == {kernel.name for kernel in compiled.report.kernels}
     assert sum(step.share for step in profile.steps) == pytest.approx(1)
     assert profile.ms == pytest.approx(sum(step.ms for step in profile.steps)) and min(s.ms for s in profile.steps) > 0
     # Both products, and weights, input and output at least once.

@@ -59,7 +59,7 @@ func.func @tall(%a: tensor<1048576x8xf32>) -> tensor<8xf32> {
 // -----
 // Threads of a GPU that sum some columns each, as many as they read at once: no more of them than keep its memory busy, for one merges the parts.
 // CUDA-LABEL: @columns
-// CUDA: loops<grid(d0:4 v4) stream(d1:all) parts({{[0-9]+}}) threads(256) op1 = pass {lanes = 1, unroll = 16}>
+// CUDA: loops<grid(d0:4 v4) stream(d1:all) parts(256) threads(256) op1 = pass {lanes = 1, unroll = 16}>
 // L4-LABEL: @columns
 // L4: loops<grid(d0:4 v4) stream(d1:all) parts(60) threads(256) op1 = pass {lanes = 1, unroll = 16}>
 func.func @columns(%a: tensor<65536x1000xf32>) -> tensor<1000xf32> {

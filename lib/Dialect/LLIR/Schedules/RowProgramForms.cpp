@@ -177,11 +177,11 @@ public:
   double countBytesAgain(const TeamWork &work, double team) const;
 
 private:
-  /// An element, and how far apart it is, in bytes, for neighbours along the
+  /// How far apart an element is, in bytes, for neighbours along the
   /// last dim of the rows, along the last local dim of the step's result, and
   /// along what is reduced.
   struct Read {
-    double bytes = 0, rows = 0, local = 0, reduced = 0;
+    double rows = 0, local = 0, reduced = 0;
   };
   /// Pieces of memory of `size` bytes that a warp reads at a time.
   double countPieces(const Read &read, double team, bool isAlong,
@@ -238,7 +238,7 @@ FarReads::FarReads(const RowProgram &p, const KernelSizes &sizes,
         return linear ? bytes * std::abs(sizes.valueOf(linear->stride))
                       : double(machine.l1Bytes);
       };
-      reads.push_back({bytes, apart(row), apart(local), apart(reduced)});
+      reads.push_back({apart(row), apart(local), apart(reduced)});
       llvm::SmallBitVector &dims = changes[leaf.argument];
       dims.resize(rank);
       for (size_t i = 0; i < rank; ++i)
