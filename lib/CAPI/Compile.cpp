@@ -49,6 +49,8 @@ bool luminal::capi::takeOption(llvm::StringRef text, CompileOptions &options) {
     return !value.getAsDouble(options.searchSeconds);
   else if (name == "--search-candidates")
     return !value.getAsInteger(10, options.searchCandidates);
+  else if (name == "--search-schedules")
+    return !value.getAsInteger(10, options.searchSchedules);
   else if (name == "--variant")
     options.variants.push_back(value.str());
   else if (name == "--find-variants")

@@ -15,8 +15,7 @@ using namespace mlir;
 using namespace luminal;
 using search::Option;
 
-/// Schedules of a class that are timed at first, and those around a better one.
-static constexpr size_t kMostOptions = 8;
+/// Schedules that are timed around one that is better than the static choice.
 static constexpr size_t kMostNeighbours = 6;
 /// What is predicted to take so many times as long is not timed.
 static constexpr double kMostPrice = 3;
@@ -166,8 +165,6 @@ search::Program CompileSpace::makeProgram(Lowered &lowered) {
     llvm::DenseSet<Operation *> called = getCalled(func);
     llir::KernelClasses alike;
     DenseMap<unsigned, unsigned> numbers;
-    KernelAnalysis::SymbolRanges ranges =
-        hlir::getAssumptions(func).getSymbols();
     func.walk([&](Operation *op) {
       auto kernel = dyn_cast<llir::KernelOp>(op);
       if (!called.contains(op) ||
@@ -192,7 +189,7 @@ search::Program CompileSpace::makeProgram(Lowered &lowered) {
           kernel ? kernel.getTitle() : op->getName().stripDialect().str();
       members.ops.push_back(op);
       members.marks.push_back(MarkedNodes::collect(op));
-      for (const Way &way : getWays(op, ranges)) {
+      for (const Way &way : getWays(op)) {
         added.options.push_back(way.option);
         members.loops.push_back(way.loops);
       }
@@ -203,21 +200,13 @@ search::Program CompileSpace::makeProgram(Lowered &lowered) {
 
 /// Programs of one search have most kernels in common: what is known of one is
 /// asked for once.
-std::vector<CompileSpace::Way> &
-CompileSpace::getWays(Operation *op,
-                      const KernelAnalysis::SymbolRanges &ranges) {
+std::vector<CompileSpace::Way> &CompileSpace::getWays(Operation *op) {
   auto kernel = dyn_cast<llir::KernelOp>(op);
   llir::LoopsAttr loops = kernel ? *kernel.getLoops() : llir::LoopsAttr();
-  Option first = makeOption(op, loops, 0);
+  Option first = makeOption(op, loops);
   std::vector<Way> &ways = known[getName(first.key)];
-  if (!ways.empty())
-    return ways;
-  const MachineModel machine = target.getMachine();
-  if (kernel)
-    first.predicted =
-        llir::priceLoops(kernel, loops, ranges, machine, machine.workers) /
-        kNanoseconds;
-  ways.push_back({std::move(first), loops});
+  if (ways.empty())
+    ways.push_back({std::move(first), loops});
   return ways;
 }
 
@@ -226,8 +215,7 @@ std::string CompileSpace::getName(const std::string &key) const {
   return key + " " + llvm::join(kernels.at(key).symbols, ",");
 }
 
-Option CompileSpace::makeOption(Operation *op, llir::LoopsAttr loops,
-                                double price) {
+Option CompileSpace::makeOption(Operation *op, llir::LoopsAttr loops) {
   auto func = op->getParentOfType<func::FuncOp>();
   auto table = func->getAttrOfType<hlir::SymbolsAttr>(hlir::kSymbolsAttr);
   ArrayRef<hlir::SymbolEntry> symbols =
@@ -258,9 +246,21 @@ Option CompileSpace::makeOption(Operation *op, llir::LoopsAttr loops,
   }
   Option option;
   option.key = getKernelKey(lone, inOrder, device);
-  if (loops)
+  if (loops) {
     llvm::raw_string_ostream(option.title) << Attribute(loops);
-  option.predicted = price / kNanoseconds;
+    const MachineModel model = target.getMachine();
+    KernelAnalysis::SymbolRanges timed =
+        hlir::getAssumptions(func).getSymbols();
+    for (const auto &[name, size] : ofProgram)
+      timed[name] = {size, size};
+    llir::PriceTerms price =
+        llir::explainPrice(kernel, loops, timed, model, model.workers);
+    option.predicted = price.total() / kNanoseconds;
+    price.visit([&](StringRef name, double nanoseconds) {
+      if (nanoseconds > 0)
+        option.terms.push_back({name.str(), nanoseconds / kNanoseconds});
+    });
+  }
   double sum = 0;
   op->walk([&](llir::ReductionOpInterface reduction) {
     sum += double(reduction.getReducedExtent()
@@ -439,16 +439,21 @@ void CompileSpace::learn(const search::Program &program,
 /// Of the static choice what other forms propose and what is near it, of others
 /// what is near them.
 const SmallVector<llir::ProposedLoops> &
-CompileSpace::getMore(llir::KernelOp kernel, const Option &option,
+CompileSpace::getMore(llir::KernelOp kernel, const std::string &key,
                       llir::LoopsAttr loops, bool isStatic) {
-  auto [it, isNew] = more.try_emplace(getName(option.key));
+  auto [it, isNew] = more.try_emplace(getName(key));
   if (!isNew)
     return it->second;
   KernelAnalysis::SymbolRanges ranges =
       hlir::getAssumptions(kernel).getSymbols();
   it->second = isStatic ? target.proposeAll(kernel, ranges)
                         : target.refine(kernel, loops, ranges);
-  const double most = kMostPrice * kNanoseconds * option.predicted;
+  if (!options.searchSchedules)
+    return it->second;
+  // At nominal sizes, as the others' prices are.
+  const MachineModel model = target.getMachine();
+  const double most = kMostPrice * llir::priceLoops(kernel, loops, ranges,
+                                                    model, model.workers);
   llvm::erase_if(it->second, [&](const llir::ProposedLoops &proposed) {
     return proposed.price > most;
   });
@@ -474,17 +479,21 @@ Result<std::vector<Option>> CompileSpace::refine(const search::Program &program,
     if (!llvm::is_contained(members.loops, way.loops))
       add(way);
   const bool isStatic = option == 0;
-  const size_t most = isStatic ? kMostOptions - 1 : kMostNeighbours;
+  // One is the static choice itself; all of them lead nowhere else.
+  if (options.searchSchedules == 1 || !(options.searchSchedules || isStatic))
+    return found;
+  const size_t most = !options.searchSchedules ? SIZE_MAX
+                      : isStatic               ? options.searchSchedules - 1
+                                               : kMostNeighbours;
   size_t count = 0;
-  for (const llir::ProposedLoops &proposed :
-       getMore(kernel, c.options[option], members.loops[option], isStatic)) {
+  for (const llir::ProposedLoops &proposed : getMore(
+           kernel, c.options[option].key, members.loops[option], isStatic)) {
     if (count == most)
       break;
     if (llvm::is_contained(members.loops, proposed.loops))
       continue;
     ++count;
-    ways.push_back(
-        {makeOption(kernel, proposed.loops, proposed.price), proposed.loops});
+    ways.push_back({makeOption(kernel, proposed.loops), proposed.loops});
     add(ways.back());
   }
   return found;

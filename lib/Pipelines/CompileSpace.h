@@ -106,14 +106,14 @@ private:
     llir::LoopsAttr loops;
   };
   /// That of static prices, then others that are known.
-  std::vector<Way> &getWays(mlir::Operation *op,
-                            const KernelAnalysis::SymbolRanges &ranges);
-  const llvm::SmallVector<llir::ProposedLoops> &
-  getMore(llir::KernelOp kernel, const search::Option &option,
-          llir::LoopsAttr loops, bool isStatic);
+  std::vector<Way> &getWays(mlir::Operation *op);
+  const llvm::SmallVector<llir::ProposedLoops> &getMore(llir::KernelOp kernel,
+                                                        const std::string &key,
+                                                        llir::LoopsAttr loops,
+                                                        bool isStatic);
   std::string getName(const std::string &key) const;
-  search::Option makeOption(mlir::Operation *op, llir::LoopsAttr loops,
-                            double price);
+  /// With its price where it is timed, if it has a schedule.
+  search::Option makeOption(mlir::Operation *op, llir::LoopsAttr loops);
 
   mlir::ModuleOp given;
   Phase from;

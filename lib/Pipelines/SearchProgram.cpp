@@ -62,10 +62,16 @@ static void writeKernels(llvm::json::OStream &j, const search::Outcome &outcome,
                outcome.ways.at(c.options.front().key))
             if (const KernelFigures *f = clock.find(other.key))
               j.object([&] {
+                j.attribute("key", other.key);
                 j.attribute("schedule", other.title);
                 j.attribute("predicted_seconds", other.predicted);
                 if (std::isfinite(f->seconds))
                   j.attribute("seconds", f->seconds);
+                if (!other.terms.empty())
+                  j.attributeObject("terms", [&] {
+                    for (const auto &[name, seconds] : other.terms)
+                      j.attribute(name, seconds);
+                  });
               });
         });
       });
@@ -195,11 +201,12 @@ static std::string getDecisionKey(ModuleOp module, Phase from,
   stream << "luminal decision\n"
          << device.str() << "from " << getPhaseName(from) << "\nseconds "
          << llvm::format("%.17g", options.searchSeconds) << "\ncandidates "
-         << options.searchCandidates << "\nseed " << options.seed
-         << "\nlibrary " << options.library << "\nfuse " << options.fuse
-         << "\nprepare " << options.prepareBytes << "\nprecision "
-         << options.precision << " " << llvm::format("%.17g", options.maxUlps)
-         << "\nrule sets " << llvm::join(options.ruleSets, ",");
+         << options.searchCandidates << "\nschedules "
+         << options.searchSchedules << "\nseed " << options.seed << "\nlibrary "
+         << options.library << "\nfuse " << options.fuse << "\nprepare "
+         << options.prepareBytes << "\nprecision " << options.precision << " "
+         << llvm::format("%.17g", options.maxUlps) << "\nrule sets "
+         << llvm::join(options.ruleSets, ",");
 #define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
   stream << "\n" NAME " " << options.limits.FIELD;
 #include "luminal/EqSat/Core/Limits.def"

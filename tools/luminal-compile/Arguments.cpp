@@ -47,6 +47,7 @@ llvm::Expected<CompileOptions> Arguments::get() const {
   options.planCacheMode = planCacheMode;
   options.searchSeconds = searchBudget;
   options.searchCandidates = searches ? uint64_t(searchCandidates) : 0;
+  options.searchSchedules = searchSchedules;
   options.seed = seed;
   options.variants = {variants.begin(), variants.end()};
   options.findVariants = findVariants;

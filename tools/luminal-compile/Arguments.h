@@ -49,6 +49,11 @@ struct Arguments {
       cl::desc("Programs to measure, without a limit of time unless there is a "
                "budget (the first is that of static prices)"),
       cl::cat(category)};
+  cl::opt<uint64_t> searchSchedules{
+      "search-schedules", cl::init(8),
+      cl::desc("Schedules of a kernel to measure before those near the best of "
+               "them; 0: all legal ones, and none further on"),
+      cl::cat(category)};
   cl::opt<uint64_t> seed{"seed", cl::init(0),
                          cl::desc("Seed of random choices; 0: none is random"),
                          cl::cat(category)};

@@ -49,6 +49,10 @@ struct CompileOptions {
   /// has no limit, and the other way round.
   double searchSeconds = 0;
   uint64_t searchCandidates = 0;
+  /// Schedules of a kernel that are measured besides what better ones lead to:
+  /// the static choice, and the cheapest others by their prices. 0: all legal
+  /// ones of its forms and beside the static choice, and no more.
+  uint64_t searchSchedules = 8;
   /// Asked now and then during the search, which ends with what it has if so.
   std::function<bool()> isStopped;
   /// Files with inputs that programs are timed and checked with, as luminal-run

@@ -31,6 +31,8 @@ struct Option {
   std::string title;
   /// Seconds, by the static price.
   double predicted = 0;
+  /// What the price is made of, in seconds by name, for the reader.
+  std::vector<std::pair<std::string, double>> terms = {};
 };
 
 /// Equal kernels of a program.

@@ -61,13 +61,17 @@ static double countRounds(const LoopWork &work, double count) {
   return rounds + std::max(0.0, left - room) / count;
 }
 
-double llir::priceWork(const LoopWork &work, const MachineModel &machine,
-                       double workers) {
-  double busy = std::max(work.operations / machine.operationRate +
-                             work.products / getProductRate(machine),
-                         work.cacheBytes / machine.getCacheRate());
-  busy += work.farBytes / machine.getSharedCacheRate();
-  busy += work.shared / machine.operationRate;
+PriceTerms llir::getTerms(const LoopWork &work, const MachineModel &machine,
+                          double workers) {
+  PriceTerms terms;
+  // Of one worker, at first.
+  terms.operations = work.operations / machine.operationRate;
+  terms.products = work.products / getProductRate(machine);
+  terms.cache = std::max(0.0, work.cacheBytes / machine.getCacheRate() -
+                                  terms.operations - terms.products);
+  terms.far = work.farBytes / machine.getSharedCacheRate();
+  terms.shared = work.shared / machine.operationRate;
+  double busy = terms.computing();
   double units = std::max(1.0, work.units);
   // The runtime hands over what is worth it; a GPU's blocks go to all of it.
   double count = std::min(workers, units);
@@ -77,22 +81,29 @@ double llir::priceWork(const LoopWork &work, const MachineModel &machine,
   }
   double rounds = countRounds(work, count);
   // Workers among whom units of one group are divided do it once each.
-  busy += work.shared / machine.operationRate *
-          (std::clamp((count > 1 ? kRuns * count : 1) / work.groups, 1.0,
-                      std::max(1.0, units / work.groups)) -
-           1);
-  double time = machine.launchTime;
-  double computing =
-      busy * rounds / (work.fullUnits > 0 ? work.fullUnits : units);
+  terms.shared *= std::clamp((count > 1 ? kRuns * count : 1) / work.groups, 1.0,
+                             std::max(1.0, units / work.groups));
+  busy = terms.computing();
+  double part = rounds / (work.fullUnits > 0 ? work.fullUnits : units);
+  for (double *term : {&terms.operations, &terms.products, &terms.cache,
+                       &terms.far, &terms.shared})
+    *term *= part;
+  terms.begin = machine.launchTime;
   if (count > 1) {
-    time += machine.blockThreads ? 0 : machine.handOverTime;
+    terms.begin += machine.blockThreads ? 0 : machine.handOverTime;
     // Small units that share something do not end sooner: they come in runs.
-    computing += kUneven * busy /
-                 (work.shared > 0 ? std::min(units, kRuns * count) : units);
+    terms.uneven = kUneven * busy /
+                   (work.shared > 0 ? std::min(units, kRuns * count) : units);
   }
   double rate = machine.getReadRate(count);
-  return time + std::max(computing, work.memoryBytes / rate) +
-         work.exposedBytes / rate;
+  terms.memory = work.memoryBytes / rate;
+  terms.exposed = work.exposedBytes / rate;
+  return terms;
+}
+
+double llir::priceWork(const LoopWork &work, const MachineModel &machine,
+                       double workers) {
+  return getTerms(work, machine, workers).total();
 }
 
 size_t llir::chooseWork(ArrayRef<SmallVector<LoopWork, 2>> candidates,

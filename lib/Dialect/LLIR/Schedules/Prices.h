@@ -10,6 +10,7 @@
 #define LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_PRICES_H
 
 #include "luminal/Dialect/LLIR/Analysis/ProductAnalysis.h"
+#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "luminal/Support/MachineModel.h"
 
 namespace luminal::llir {
@@ -41,6 +42,8 @@ double getProductRate(const MachineModel &machine);
 /// Nanoseconds that `workers` workers of the machine take.
 double priceWork(const LoopWork &work, const MachineModel &machine,
                  double workers);
+PriceTerms getTerms(const LoopWork &work, const MachineModel &machine,
+                    double workers);
 
 /// Of several ways to cut one kernel, the best for all workers, and for one,
 /// since the threads of a call are the caller's: the one of the least product

@@ -131,6 +131,12 @@ double llir::priceLoops(KernelOp kernel, LoopsAttr loops,
   return priceWork(countWork(kernel, loops, ranges, machine), machine, workers);
 }
 
+PriceTerms llir::explainPrice(KernelOp kernel, LoopsAttr loops,
+                              const KernelAnalysis::SymbolRanges &ranges,
+                              const MachineModel &machine, unsigned workers) {
+  return getTerms(countWork(kernel, loops, ranges, machine), machine, workers);
+}
+
 /// How much cheaper a schedule has to be than one whose forms come first.
 static constexpr double kCheaper = 0.9;
 

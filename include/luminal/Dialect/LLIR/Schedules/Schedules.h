@@ -13,6 +13,7 @@
 #include "luminal/Dialect/LLIR/Utils/Values.h"
 #include "luminal/Support/MachineModel.h"
 
+#include <algorithm>
 #include <functional>
 
 namespace luminal::llir {
@@ -61,10 +62,48 @@ getNeighbours(KernelOp kernel, LoopsAttr loops,
 using ProposeFn = std::function<ProposedLoops(
     KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges)>;
 
-/// The price of a schedule that the kernel can have, on so many workers.
+/// What a price is made of, in nanoseconds.
+struct PriceTerms {
+  /// Until the kernel begins, and until other workers share it.
+  double begin = 0;
+  /// What the worker that ends last does: simple operations, multiplications
+  /// with addition, reads of its own caches while it does neither, reads of the
+  /// cache of all workers, and what it does once for units of one group; and
+  /// the time by which workers end apart.
+  double operations = 0, products = 0, cache = 0, far = 0, shared = 0,
+         uneven = 0;
+  /// Memory's, meanwhile; and then, with nothing else to do.
+  double memory = 0, exposed = 0;
+
+  double computing() const {
+    return operations + products + cache + far + shared + uneven;
+  }
+  double total() const {
+    return begin + std::max(computing(), memory) + exposed;
+  }
+  /// Calls fn(name, nanoseconds) for each.
+  template <typename Fn>
+  void visit(Fn fn) const {
+    fn("begin", begin);
+    fn("operations", operations);
+    fn("products", products);
+    fn("cache", cache);
+    fn("far", far);
+    fn("shared", shared);
+    fn("uneven", uneven);
+    fn("memory", memory);
+    fn("exposed", exposed);
+  }
+};
+
+/// The price of a schedule that the kernel can have, on so many workers; and
+/// what it is made of.
 double priceLoops(KernelOp kernel, LoopsAttr loops,
                   const KernelAnalysis::SymbolRanges &ranges,
                   const MachineModel &machine, unsigned workers);
+PriceTerms explainPrice(KernelOp kernel, LoopsAttr loops,
+                        const KernelAnalysis::SymbolRanges &ranges,
+                        const MachineModel &machine, unsigned workers);
 
 /// Checks the schedule of `kernel` against its body and `machine`. The error is
 /// at the kernel.
