@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "luminal/Conversion/LLIRToLLVM.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -27,6 +29,7 @@
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 
 using namespace llvm;
 
@@ -111,6 +114,29 @@ static FunctionPassManager buildPipeline() {
   return passes;
 }
 
+namespace {
+/// Says of loops of known length how often they run. Else all run as often to
+/// the register allocator, and what is read in the deepest one counts most:
+/// constants of what follows a product, which is two loops inside that over
+/// tiles, were in registers while the sums of that product were in memory.
+struct WeighLoops : PassInfoMixin<WeighLoops> {
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &fam);
+};
+} // namespace
+
+PreservedAnalyses WeighLoops::run(Function &function,
+                                  FunctionAnalysisManager &fam) {
+  auto &loops = fam.getResult<LoopAnalysis>(function);
+  if (loops.empty())
+    return PreservedAnalyses::all();
+  auto &evolution = fam.getResult<ScalarEvolutionAnalysis>(function);
+  for (Loop *loop : loops.getLoopsInPreorder())
+    if (unsigned count = evolution.getSmallConstantTripCount(loop))
+      setLoopEstimatedTripCount(loop, count,
+                                /*EstimatedLoopInvocationWeight=*/1);
+  return PreservedAnalyses::all();
+}
+
 void luminal::optimizeModule(Module &module, TargetMachine &machine) {
   PassBuilder builder(&machine);
   LoopAnalysisManager lam;
@@ -127,6 +153,10 @@ void luminal::optimizeModule(Module &module, TargetMachine &machine) {
   builder.invokePipelineStartEPCallbacks(passes, OptimizationLevel::O2);
   passes.addPass(AlwaysInlinerPass());
   passes.addPass(GlobalDCEPass());
-  passes.addPass(createModuleToFunctionPassAdaptor(buildPipeline()));
+  FunctionPassManager ofFunctions = buildPipeline();
+  // PTX names as many registers as it wants.
+  if (!machine.getTargetTriple().isNVPTX())
+    ofFunctions.addPass(WeighLoops());
+  passes.addPass(createModuleToFunctionPassAdaptor(std::move(ofFunctions)));
   passes.run(module, mam);
 }

@@ -7,6 +7,7 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/ProfDataUtils.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Target/TargetMachine.h"
@@ -65,15 +66,19 @@ std::unique_ptr<llvm::Module> optimize(llvm::StringRef text,
   return module;
 }
 
+/// kLoop of that length.
+std::string loopOf(llvm::StringRef length) {
+  std::string text = kLoop.str();
+  return text.replace(text.find("$n"), 2, length.str());
+}
+
 /// Instructions of each sort in the loop after optimizeModule.
 struct Counts {
   unsigned allocas = 0, loads = 0, products = 0, branches = 0;
 
   explicit Counts(llvm::StringRef length) {
-    std::string text = kLoop.str();
-    text.replace(text.find("$n"), 2, length.str());
     llvm::LLVMContext context;
-    auto module = optimize(text, context);
+    auto module = optimize(loopOf(length), context);
     if (!module)
       return;
     for (const llvm::Instruction &i :
@@ -100,6 +105,32 @@ TEST(Optimize, UnrollsLoopsOfKnownLengthOnly) {
   Counts fixed("4");
   EXPECT_EQ(fixed.products, 4u);
   EXPECT_EQ(fixed.branches, 0u);
+}
+
+/// How often the loop of that length is said to go on, for each time that it
+/// ends, as often as it squares; nothing: that is not said.
+std::optional<uint64_t> getWeight(llvm::StringRef length) {
+  llvm::LLVMContext context;
+  auto module = optimize(loopOf(length), context);
+  if (!module)
+    return std::nullopt;
+  uint64_t products = 0;
+  std::optional<uint64_t> weight;
+  for (const llvm::Instruction &i :
+       llvm::instructions(*module->getFunction("k"))) {
+    products += i.getOpcode() == llvm::Instruction::FMul;
+    llvm::SmallVector<uint32_t> weights;
+    if (llvm::extractBranchWeights(i, weights) && weights.size() == 2)
+      weight = std::max(weights[0], weights[1]) /
+               std::max(1u, std::min(weights[0], weights[1]));
+  }
+  return weight ? std::optional((*weight + 1) * products) : std::nullopt;
+}
+
+// What runs often keeps its registers, wherever other loops are nested deeper.
+TEST(Optimize, SaysHowOftenLoopsOfKnownLengthRun) {
+  EXPECT_EQ(getWeight("4096"), 4096u);
+  EXPECT_EQ(getWeight("%n"), std::nullopt);
 }
 
 // As wide as the element, not as what it was truncated from.
