@@ -28,12 +28,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # What --check asks for (docs/LLIR.md, "Costs").
 LEAST_RANK, LEAST_WITHIN, MOST_ERROR, MOST_REGRET = 0.9, 0.7, 0.25, 1.15
-# Times that are closer say nothing about an order.
-SAME = 1.05
+# Within a kernel, times or prices that are closer say nothing about an order; and times of which all are as close as this.
+SAME, ALL_SAME = 1.03, 1.05
 # What --schedules takes where no program is named: six kernels and six small programs of each target.
 SAMPLES = {"cpu": ["gemm_1024", "gemv_4096x14336", "map_sin_sqrt_2^22", "softmax_2048x2048", "rmsnorm_2048x2048",
                    "attention_1024", "mlp_bs64", "dlrm_3_bs256", "bert", "gpt2", "vit", "llama"],
@@ -111,7 +112,8 @@ def compile_report(args, source, folder, *options):
     except subprocess.TimeoutExpired:
         raise Failure(f"luminal-compile: more than {args.timeout:.0f} s")
     if done.returncode:
-        raise Failure((done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[0])
+        lines = done.stderr.strip().splitlines()
+        raise Failure(next((line for line in lines if "error:" in line), f"exit {done.returncode}: {' '.join(lines[-1:])}"))
     (folder / "program.lum").unlink()
     return json.loads(report.read_text())["search"]
 
@@ -157,6 +159,16 @@ def spearman(a, b):
     mx, my = statistics.fmean(x), statistics.fmean(y)
     return (sum((i - mx) * (j - my) for i, j in zip(x, y)) /
             math.sqrt(sum((i - mx)**2 for i in x) * sum((j - my)**2 for j in y)))
+
+
+def merged(values):
+    """Numbers of groups, in order: what is within SAME of the least of its group."""
+    result, least, group = [0] * len(values), 0.0, -1
+    for i in sorted(range(len(values)), key=values.__getitem__):
+        if group < 0 or values[i] > SAME * least:
+            least, group = values[i], group + 1
+        result[i] = group
+    return result
 
 
 def is_timed(tried):
@@ -250,8 +262,8 @@ def report_schedules(reports, worst):
             seconds = [t["seconds"] for t in tried]
             best = min(tried, key=lambda t: t["seconds"])
             rank = None
-            if len(tried) >= 4 and max(seconds) > SAME * min(seconds):
-                rank = spearman([t["predicted_seconds"] for t in tried], seconds)
+            if len(tried) >= 4 and max(seconds) > ALL_SAME * min(seconds):
+                rank = spearman(merged([t["predicted_seconds"] for t in tried]), merged(seconds))
                 within.append(-1.0 if rank is None else rank)
             rows.append((seconds[0] / min(seconds), rank, report["name"], kernel["name"], tried, best))
     print_table(programs)
@@ -311,6 +323,7 @@ def main():
                         help="where export-models.py wrote archives")
     parser.add_argument("--archives", type=pathlib.Path, help="where other archives are kept")
     parser.add_argument("--timeout", type=float, default=300, metavar="SECONDS", help="of one compile")
+    parser.add_argument("--budget", type=float, metavar="SECONDS", help="programs that have not begun by then are left out")
     parser.add_argument("--worst", type=int, default=10, help="rows of what is furthest off")
     parser.add_argument("--keep", type=pathlib.Path, metavar="FILE", help="write the reports there")
     parser.add_argument("--reports", type=pathlib.Path, metavar="FILE", help="read what --keep wrote, and measure nothing")
@@ -328,7 +341,11 @@ def main():
             reports = []
             with tempfile.TemporaryDirectory() as folder:
                 machine = calibrate(args, folder)
+                began = time.monotonic()
                 for name in args.programs or (SAMPLES[args.target] if args.schedules else all_names(args.target)):
+                    if args.budget is not None and time.monotonic() - began >= args.budget:
+                        print(f"left out: {name}", flush=True)
+                        continue
                     try:
                         reports.append(measure(name, args, machine))
                     except Failure as e:

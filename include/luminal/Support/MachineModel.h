@@ -140,6 +140,19 @@ struct MachineModel {
   double getSharedCacheRate() const {
     return sharedCacheRate > 0 ? sharedCacheRate : operationRate;
   }
+  /// Bytes per nanosecond at which `count` workers move so many of a kernel's
+  /// operands and results: kernels before it left them in the caches that hold
+  /// as many. A GPU's multiprocessors keep nothing from kernel to kernel.
+  double getTrafficRate(double bytes, double count) const {
+    double rate = getReadRate(count);
+    if (blockThreads)
+      return rate;
+    if (bytes <= count * double(l2Bytes))
+      return std::max(rate, count * getCacheRate());
+    if (bytes <= double(l3Bytes))
+      return std::max(rate, count * getSharedCacheRate());
+    return rate;
+  }
   /// Workers that share a kernel whatever the caller asks for: all of a GPU. Of
   /// a CPU threads are the caller's, who may have one.
   double getLeastWorkers() const { return blockThreads ? workers : 1; }

@@ -117,7 +117,26 @@ func.func @short(%a: tensor<8x100000xf32>) -> tensor<8xf32> {
 
 // -----
 // REMARK: no parts because="a later pass needs their results"
-func.func @later(%a: tensor<2x1048576xf32>) -> tensor<2xf32> {
+// More than caches hold: a second kernel would read it from memory once more.
+func.func @later(%a: tensor<2x16777216xf32>) -> tensor<2xf32> {
+  %r = llir.kernel(%a) : (tensor<2x16777216xf32>) -> tensor<2xf32> {
+  ^bb0(%x: tensor<2x16777216xf32>):
+    %0 = llir.reduce max %x : tensor<2x16777216xf32> -> tensor<2xf32>
+    %1 = llir.view %0 <(d0, d1) -> (d0)> : tensor<2xf32> -> tensor<2x16777216xf32>
+    %2 = llir.elementwise sub(%x, %1) : (tensor<2x16777216xf32>, tensor<2x16777216xf32>) -> tensor<2x16777216xf32>
+    %3 = llir.reduce sum %2 : tensor<2x16777216xf32> -> tensor<2xf32>
+    llir.yield %3 : tensor<2xf32>
+  }
+  return %r : tensor<2xf32>
+}
+
+// -----
+// What caches hold is read again at little cost.
+// CHECK-LABEL: @held
+// CHECK: parts(32)
+// CHECK: parts(32)
+// REMARK: split | {{.*}}Function=held | {{.*}}into=2
+func.func @held(%a: tensor<2x1048576xf32>) -> tensor<2xf32> {
   %r = llir.kernel(%a) : (tensor<2x1048576xf32>) -> tensor<2xf32> {
   ^bb0(%x: tensor<2x1048576xf32>):
     %0 = llir.reduce max %x : tensor<2x1048576xf32> -> tensor<2xf32>

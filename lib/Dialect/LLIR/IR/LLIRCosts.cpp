@@ -188,6 +188,33 @@ LLIR_COST_OF(llir::ScatterOp) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
+/// The bytes of `v` that are touched where only rows of it are: an update in
+/// place touches those that it writes; those taken by index are read once for
+/// each index. Views before that move nothing.
+static std::optional<Expr> countRows(Value v, bool inPlace) {
+  if (v.use_empty())
+    return std::nullopt;
+  Expr rows;
+  for (OpOperand &use : v.getUses()) {
+    Operation *user = use.getOwner();
+    auto lookup = dyn_cast<LookupOpInterface>(user);
+    auto update = dyn_cast<UpdateOpInterface>(user);
+    if (lookup && v == lookup.getData()) {
+      rows = rows + countBytes(lookup->getResult(0).getType());
+    } else if (update && v == update.getDest() && inPlace) {
+      rows = rows + countBytes(update.getUpdates().getType());
+    } else if (auto view = dyn_cast<ViewOp>(user)) {
+      std::optional<Expr> viewed = countRows(view.getResult(), inPlace);
+      if (!viewed)
+        return std::nullopt;
+      rows = rows + *viewed;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return rows;
+}
+
 Cost KernelOp::getCost() {
   Cost cost;
   cost.launches = 1;
@@ -198,24 +225,10 @@ Cost KernelOp::getCost() {
       cost.products = cost.products + own.products;
       cost.productBits = std::max(cost.productBits, own.productBits);
     }
-  for (BlockArgument arg : getBody().getArguments()) {
-    // An update in place touches the rows that it writes; rows taken by index
-    // are read once for each index.
-    bool onlyRows = !arg.use_empty();
-    Expr rows;
-    for (OpOperand &use : arg.getUses()) {
-      auto lookup = dyn_cast<LookupOpInterface>(use.getOwner());
-      auto update = dyn_cast<UpdateOpInterface>(use.getOwner());
-      if (lookup && use.get() == lookup.getData())
-        rows = rows + countBytes(lookup->getResult(0).getType());
-      else if (update && use.get() == update.getDest() && getInPlace())
-        rows = rows + countBytes(update.getUpdates().getType());
-      else
-        onlyRows = false;
-    }
+  for (BlockArgument arg : getBody().getArguments())
     cost.bytesRead =
-        cost.bytesRead + (onlyRows ? rows : countBytes(arg.getType()));
-  }
+        cost.bytesRead +
+        countRows(arg, getInPlace()).value_or(countBytes(arg.getType()));
   for (Value result : getResults())
     cost.bytesWritten = cost.bytesWritten + countBytes(result.getType());
   if (getInPlace())

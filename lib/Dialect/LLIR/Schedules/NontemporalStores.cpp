@@ -85,6 +85,7 @@ void llir::addFetchedResults(LoopWork &work, KernelOp kernel,
     bytes += sizes.countBytes(result);
   bool isLarge =
       machine.nontemporalBytes > 0 && bytes >= machine.nontemporalBytes;
+  work.leavesCaches = isLarge;
   // Lines that the usual stores fetch, or that a reader finds in no cache.
   if (isLarge != loopCase.getNontemporal())
     work.memoryBytes += bytes;

@@ -76,7 +76,9 @@ PriceTerms llir::getTerms(const LoopWork &work, const MachineModel &machine,
   // The runtime hands over what is worth it; a GPU's blocks go to all of it.
   double count = std::min(workers, units);
   if (!machine.blockThreads) {
-    double worth = std::floor(busy * machine.operationRate / machine.grain);
+    // As the launch counts: a multiplication with addition is an operation.
+    double worth = std::floor((work.operations + work.products + work.shared) /
+                              double(machine.grain));
     count = std::clamp(count, 1.0, std::max(1.0, worth));
   }
   double rounds = countRounds(work, count);
@@ -96,7 +98,10 @@ PriceTerms llir::getTerms(const LoopWork &work, const MachineModel &machine,
                    (work.shared > 0 ? std::min(units, kRuns * count) : units);
   }
   double rate = machine.getReadRate(count);
-  terms.memory = work.memoryBytes / rate;
+  terms.memory =
+      work.memoryBytes /
+      (work.leavesCaches ? rate
+                         : machine.getTrafficRate(work.memoryBytes, count));
   terms.exposed = work.exposedBytes / rate;
   return terms;
 }
@@ -178,10 +183,23 @@ double KernelSizes::countFullUnits(LoopCaseAttr loopCase,
   });
 }
 
+/// Elements that one index of the lookup finds side by side.
+static int64_t countRow(GatherOp op) {
+  auto type = cast<RankedTensorType>(op.getData().getType());
+  int64_t count = 1;
+  for (int64_t extent : type.getShape().drop_front())
+    count *= ShapedType::isDynamic(extent) ? kNominalSymbol : extent;
+  return std::max<int64_t>(1, count);
+}
+
 int64_t llir::getOperations(Operation *op) {
   auto body = dyn_cast<BodyOpInterface>(op);
   auto code = dyn_cast<CodeOpInterface>(op);
-  return body && code && !body.isFree() ? code.getCodeSize() : 0;
+  int64_t operations = body && code && !body.isFree() ? code.getCodeSize() : 0;
+  // An index is read and checked once for its row, which vectors read.
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return llvm::divideCeil(operations, countRow(gather));
+  return operations;
 }
 
 double

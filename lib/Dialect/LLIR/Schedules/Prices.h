@@ -31,6 +31,9 @@ struct LoopWork {
   /// Bytes to memory that a worker waits for, with nothing else to do: caches
   /// would take them and write them while it goes on.
   double exposedBytes = 0;
+  /// Whether results are so large that they are in no cache afterwards, nor
+  /// what was there before.
+  bool leavesCaches = false;
   /// Operations that a worker does once for all units of a group that it takes
   /// one after the other, of so many groups.
   double shared = 0, groups = 1;
