@@ -209,3 +209,15 @@ func.func @rows_at_once(%a: tensor<64x64xf32>, %b: tensor<3x64x64xf32>, %i: tens
   }
   return %0 : tensor<64x64xf32>
 }
+
+// -----
+func.func @parts_of_teams_across(%a: tensor<65536x1000xf32>) -> tensor<1000xf32> {
+  // expected-error @+1 {{its schedule has parts of vectors across rows, which a team of 2 threads does not share}}
+  %r = llir.kernel(%a) loops<grid(d0:4 v4) stream(d1:all) parts(2) threads(256, 2) op1 = pass {unroll = 2}> : (tensor<65536x1000xf32>) -> tensor<1000xf32> {
+  ^bb0(%x: tensor<65536x1000xf32>):
+    %0 = llir.view %x <(d0, d1) -> (d1, d0)> : tensor<65536x1000xf32> -> tensor<1000x65536xf32>
+    %1 = llir.reduce sum %0 : tensor<1000x65536xf32> -> tensor<1000xf32>
+    llir.yield %1 : tensor<1000xf32>
+  }
+  return %r : tensor<1000xf32>
+}

@@ -591,6 +591,12 @@ static LoopWork count(KernelOp kernel,
   return work;
 }
 
+/// Whether vectors hold an element of each of several rows.
+static bool runsAcross(LoopCaseAttr loopCase) {
+  return llvm::any_of(loopCase.getGrid(),
+                      [](LoopAxisAttr axis) { return axis.getLanes() > 1; });
+}
+
 /// Whether the form `pass` of `op` may be as it is.
 static LogicalResult verifyPass(Rows &rows, Operation *op, LoopFormAttr form,
                                 bool isAcross, const MachineModel &machine,
@@ -706,9 +712,7 @@ static LogicalResult verify(KernelOp kernel,
   for (LoopAxisAttr axis : loopCase.getStream())
     if (axis.getBlock() != 0)
       return emitError() << "streams a row in blocks; a pass takes all of it";
-  bool isAcross = llvm::any_of(loopCase.getGrid(), [](LoopAxisAttr axis) {
-    return axis.getLanes() > 1;
-  });
+  bool isAcross = runsAcross(loopCase);
   KernelAnalysis a(kernel, ranges);
   Domain domain = rows.findDomain(a, a.addDim(rows.extent));
   auto varies = [&](Operation *op) {
@@ -744,6 +748,10 @@ static LogicalResult verifyParts(KernelOp kernel, LoopCaseAttr loopCase,
     if (form.getForm().getValue() == "keep")
       return emitError() << "keeps op" << form.getOp()
                          << ", but no unit has all of its row";
+  // What a team merges is one row's, not a vector of rows'.
+  if (loopCase.getTeam() > 1 && runsAcross(loopCase))
+    return emitError() << "has parts of vectors across rows, which a team of "
+                       << loopCase.getTeam() << " threads does not share";
   SmallVector<ReductionOpInterface> first = getFirstReductions(kernel);
   for (const ReductionWalk &walk :
        getWalks(llvm::to_vector_of<ReductionOpInterface>(Rows(kernel).reduces),
