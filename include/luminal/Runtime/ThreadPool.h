@@ -40,10 +40,11 @@ public:
   bool tryAcquire(unsigned threads);
   void release();
 
-  /// Runs body(data, begin, end, slot) for chunks that cover [0, work), on the
+  /// Runs body(data, begin, end, slot) for parts that cover [0, work), on the
   /// caller (slot 0) and at most `threads` - 1 workers; no two concurrent calls
-  /// have the same slot, and slots are below `threads`. A call that returns
-  /// nonzero stops further chunks from being started; the value is returned.
+  /// have the same slot, and slots are below `threads`. Parts are multiples of
+  /// `chunk`, but for the end, and become smaller. A call that returns nonzero
+  /// stops further ones from being started; the value is returned.
   /// Only between tryAcquire and release, by the thread that acquired.
   using Body = int32_t (*)(void *data, int64_t begin, int64_t end,
                            unsigned slot);
@@ -52,6 +53,7 @@ public:
 
 private:
   void workerMain();
+  int64_t getShare(int64_t left) const;
   void takeChunks(unsigned slot);
 
   // The job. Written by the caller while no worker is in it.

@@ -84,6 +84,17 @@ int32_t runScans(void *data, int64_t begin, int64_t end, unsigned) {
   return 0;
 }
 
+/// Grains that threads take at a time, at least: a few such chunks for each are
+/// all of the work, if that is possible, for units that share something are
+/// often as many. Else the last ones are small.
+int64_t getChunk(int64_t grains, int64_t threads) {
+  int64_t parts = 16;
+  for (int64_t few : {8, 7, 6, 5, 3, 4})
+    if (grains % (threads * few) == 0)
+      parts = few;
+  return std::max<int64_t>(grains / (threads * parts), 1);
+}
+
 /// Releases the pool at the end of the call.
 class PoolLease {
 public:
@@ -297,20 +308,12 @@ Status CPULaunchPlan::setSizes(std::span<const int64_t> newSymbols,
       return Error("step " + std::to_string(i) + " (" + manifest.steps[i].name +
                    "): has no valid grain: it is " + std::to_string(grain));
     mostScratch = std::max(mostScratch, values[2]);
-    // A few chunks per thread balance the load; a chunk is a multiple of the
-    // grain.
-    constexpr int64_t chunksPerThread = 4;
     const bool parallel = custom ? std::get<CPUCustomLaunch>(launch).parallel
                                  : std::get<CPULaunch>(launch).parallel;
     int64_t grains = step.work / grain + (step.work % grain != 0);
     step.threads = static_cast<unsigned>(
         parallel ? std::clamp<int64_t>(grains, 1, threads) : 1);
-    int64_t chunks =
-        std::min<int64_t>(grains, int64_t(step.threads) * chunksPerThread);
-    step.chunk =
-        chunks == 0 || step.threads == 1
-            ? std::max<int64_t>(step.work, 1)
-            : std::max<int64_t>((grains + chunks - 1) / chunks, 1) * grain;
+    step.chunk = getChunk(grains, step.threads) * grain;
     mostThreads = std::max(mostThreads, step.threads);
     values += 3 + (custom ? custom->values.size() : 0);
   }

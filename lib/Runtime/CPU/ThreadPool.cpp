@@ -107,14 +107,23 @@ bool ThreadPool::tryAcquire(unsigned threads) {
 
 void ThreadPool::release() { owner.unlock(); }
 
+/// A part of what is left, so that the last ones are small and all end at about
+/// the same time, in few chunks: what is computed for one may serve the next
+/// units of it.
+int64_t ThreadPool::getShare(int64_t left) const {
+  int64_t share = left / (2 * int64_t(limit)) / chunk * chunk;
+  return std::min(left, std::max(share, chunk));
+}
+
 void ThreadPool::takeChunks(unsigned slot) {
-  for (;;) {
-    int64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
-    if (begin >= work || status.load(std::memory_order_relaxed) != 0)
-      return;
-    int64_t end = work - begin < chunk ? work : begin + chunk;
+  int64_t begin = next.load(std::memory_order_relaxed);
+  while (begin < work && status.load(std::memory_order_relaxed) == 0) {
+    int64_t end = begin + getShare(work - begin);
+    if (!next.compare_exchange_weak(begin, end, std::memory_order_relaxed))
+      continue;
     if (int32_t result = body(data, begin, end, slot))
       status.store(result, std::memory_order_relaxed);
+    begin = next.load(std::memory_order_relaxed);
   }
 }
 

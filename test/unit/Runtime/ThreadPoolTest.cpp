@@ -53,6 +53,27 @@ TEST(ThreadPool, CoversTheRangeOnce) {
   }
 }
 
+// All end at about the same time, whatever the number is a multiple of.
+TEST(ThreadPool, PartsBecomeSmaller) {
+  ThreadPool pool;
+  ASSERT_TRUE(pool.tryAcquire(2));
+  struct Parts {
+    std::array<std::atomic<int64_t>, 110> sizes{};
+    static int32_t part(void *data, int64_t begin, int64_t end, unsigned) {
+      static_cast<Parts *>(data)->sizes[begin] = end - begin;
+      return 0;
+    }
+  } parts;
+  EXPECT_EQ(pool.parallelFor(110, 3, 2, Parts::part, &parts), 0);
+  std::vector<int64_t> sizes;
+  for (const auto &size : parts.sizes)
+    if (size)
+      sizes.push_back(size);
+  EXPECT_EQ(sizes, (std::vector<int64_t>{27, 18, 15, 12, 9, 6, 3, 3, 3, 3, 3, 3,
+                                         3, 2}));
+  pool.release();
+}
+
 TEST(ThreadPool, WorkersWakeAfterSleep) {
   ThreadPool pool;
   ASSERT_TRUE(pool.tryAcquire(3));
