@@ -35,8 +35,11 @@ void ProductEmitter::prepareRows(IndexRange rows, Value isFresh) {
     return emitRowWindows(rows, isFresh);
   if (!copiesRows)
     return;
-  rowCopy = emitRowCopy(rows.lo, rows.hi);
+  rowCopy = alignedScratch(getOwnBytes());
   rowCopyBegin = rows.lo;
+  if (!isFresh)
+    return copyRows(rows);
+  e.ifThen(isFresh, [&] { copyRows(rows); });
 }
 
 void ProductEmitter::emit(IndexRange rows, IndexRange columns, Value isFresh) {
@@ -246,23 +249,21 @@ Value ProductEmitter::loadRow(Value row, Value k, bool vector) {
                               bytes);
 }
 
-/// The rows' elements, computed once for the unit.
-Value ProductEmitter::emitRowCopy(Value rowLo, Value rowHi) {
+/// The rows' elements, as they are multiplied.
+void ProductEmitter::copyRows(IndexRange rows) {
   Emitter::Repeated repeated(e, {p.kExtent});
-  Value memory = alignedScratch(getOwnBytes());
   Value k = e.value(p.kExtent), stride = e.value(getRowStride(p.kExtent));
-  e.forLoop(rowLo, rowHi, e.constant(1), [&](Value row) {
+  e.forLoop(rows.lo, rows.hi, e.constant(1), [&](Value row) {
     e.setDim(p.rows.dim, row);
-    Value start = e.mul(e.sub(row, rowLo), stride);
+    Value start = e.mul(e.sub(row, rows.lo), stride);
     if (p.hasPairs())
-      clearRest(e.address(memory, start, e.b.getI16Type()));
+      clearRest(e.address(rowCopy, start, e.b.getI16Type()));
     e.laneLoop(p.kDim, e.constant(0), k, lanes, [&] {
       Value v = e.emit(p.rows.operand, p.getOperandIndex(p.rows));
       v = e.spread(emitCast(e.b, v, getElementType(p.rows.operand), p.factor));
-      storeLanes(v, memory, e.add(start, e.value(Expr::dim(p.kDim))));
+      storeLanes(v, rowCopy, e.add(start, e.value(Expr::dim(p.kDim))));
     });
   });
-  return memory;
 }
 
 /// Writes what is multiplied.

@@ -72,7 +72,7 @@ private:
   GemmLoops::Lines getLines(mlir::Value row);
   mlir::Value loadRowPair(mlir::Value row, mlir::Value step);
   void usePairs(GemmLoops &g);
-  mlir::Value emitRowCopy(mlir::Value rowLo, mlir::Value rowHi);
+  void copyRows(IndexRange rows);
   void storeLanes(mlir::Value v, mlir::Value memory, mlir::Value position);
 
   void emitTiled(mlir::Value rowLo, mlir::Value rowHi, mlir::Value lo,

@@ -32,10 +32,9 @@ func.func private @near(%a: tensor<64x784xf32>, %b: tensor<256x64xf32>) -> tenso
 
 // A tile's rows are in one set of the first cache, of twelve ways and of eight.
 // CHECK-LABEL: @ways
-// CHECK-NOT: copy = rows
-// CHECK: op0 = tile
+// CHECK: pack = columns, rows = 12,
 // EIGHT-LABEL: @ways
-// EIGHT: copy = rows
+// EIGHT: pack = columns, rows = 8,
 func.func private @ways(%a: tensor<1024x196xf32>, %b: tensor<256x1024xf32>) -> tensor<256x196xf32> {
   %r = llir.kernel(%a, %b) : (tensor<1024x196xf32>, tensor<256x1024xf32>) -> tensor<256x196xf32> {
   ^bb0(%x: tensor<1024x196xf32>, %w: tensor<256x1024xf32>):

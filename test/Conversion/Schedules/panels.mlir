@@ -106,3 +106,48 @@ func.func private @apart(%a: tensor<128x768xf32>, %b: tensor<24x768x32xf32>) -> 
   }
   return %r : tensor<128x768xf32>
 }
+
+// -----
+
+// The same where columns are packed.
+// CHECK-LABEL: @packed
+// CHECK: tile {lanes = 16, pack = k, rows = 8, square = 4, vectors = 2}
+func.func private @packed(%a: tensor<1500x3072xf32>, %b: tensor<768x3072xf32>) -> tensor<1500x768xf32> {
+  %r = llir.kernel(%a, %b) : (tensor<1500x3072xf32>, tensor<768x3072xf32>) -> tensor<1500x768xf32> {
+  ^bb0(%x: tensor<1500x3072xf32>, %w: tensor<768x3072xf32>):
+    %0 = llir.gemm %x, %w k(3072) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
+        : tensor<1500x3072xf32>, tensor<768x3072xf32> -> tensor<1500x768xf32>
+    llir.yield %0 : tensor<1500x768xf32>
+  }
+  return %r : tensor<1500x768xf32>
+}
+
+// -----
+
+// Rows that are copied are copied once for units of all columns.
+// CHECK-LABEL: @heads
+// CHECK: grid(d0:{{[0-9]+}}, d1:{{[0-9]+}}) op0 = tile {copy = rows, lanes = 16, pack = panels,
+func.func private @heads(%a: tensor<12x128x64xf32>, %b: tensor<24x768x32xf32>) -> tensor<128x768xf32> {
+  %r = llir.kernel(%a, %b) : (tensor<12x128x64xf32>, tensor<24x768x32xf32>) -> tensor<128x768xf32> {
+  ^bb0(%x: tensor<12x128x64xf32>, %w: tensor<24x768x32xf32>):
+    %0 = llir.gemm %x, %w k(768) <(d0, d1, d2) -> (d2 floordiv 64, d0, d2 mod 64)>, <(d0, d1, d2) -> (d1 floordiv 32, d2, d1 mod 32)>
+        : tensor<12x128x64xf32>, tensor<24x768x32xf32> -> tensor<128x768xf32>
+    llir.yield %0 : tensor<128x768xf32>
+  }
+  return %r : tensor<128x768xf32>
+}
+
+// -----
+
+// Units of 160 columns are nearly as few, and the last of them would be done by one worker: none is as large.
+// CHECK-LABEL: @even
+// CHECK: grid(d1:96, d0:126)
+func.func private @even(%a: tensor<1500x768xf32>, %b: tensor<24x768x32xf32>) -> tensor<1500x768xf32> {
+  %r = llir.kernel(%a, %b) : (tensor<1500x768xf32>, tensor<24x768x32xf32>) -> tensor<1500x768xf32> {
+  ^bb0(%x: tensor<1500x768xf32>, %w: tensor<24x768x32xf32>):
+    %0 = llir.gemm %x, %w k(768) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1 floordiv 32, d2, d1 mod 32)>
+        : tensor<1500x768xf32>, tensor<24x768x32xf32> -> tensor<1500x768xf32>
+    llir.yield %0 : tensor<1500x768xf32>
+  }
+  return %r : tensor<1500x768xf32>
+}

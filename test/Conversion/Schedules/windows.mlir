@@ -9,7 +9,6 @@
 // CHECK: Function=apart | form="packed columns and a register tile", {{.*}} n=3136, predicted ns
 // CHECK: Function=unknown | {{.*}} no windows because="a size is not known"
 // CHECK: Function=pairs | {{.*}} multiplies="pairs of bf16"
-// CHECK: Function=collide | {{.*}} rows copied="their distance puts them in few sets of the first cache"
 
 // CHECK-LABEL: @image
 // CHECK: op0 = tile {columns = lhs, lanes = 16, pack = windows, rows =
@@ -148,10 +147,10 @@ func.func private @pairs(%a: tensor<64x58x58xbf16>, %b: tensor<2048x64x3x3xbf16>
   return %r : tensor<2048x56x56xbf16>
 }
 
-// Rows of 4096 bytes would all be in one set of the first cache. Units of the same columns share what is packed: it depends on
+// Rows of 4096 bytes are all in one set of the first cache. Units of the same columns share what is packed: it depends on
 // whether a unit is the first of its thread, or the first of its columns.
 // CHECK-LABEL: @collide
-// CHECK: loops<grid(d0:{{[0-9]+}}, d1:{{[0-9]+}}) op0 = tile {columns = lhs, copy = rows,
+// CHECK: loops<grid(d0:{{[0-9]+}}, d1:{{[0-9]+}}) op0 = tile {columns = lhs, lanes = 16, pack = columns, rows = 8,
 // CODE-LABEL: llvm.func @collide
 // CODE: %[[FIRST:.*]] = arith.cmpi eq, %{{.*}}, %arg2 : i64
 // CODE: %[[NEXT:.*]] = arith.cmpi eq,

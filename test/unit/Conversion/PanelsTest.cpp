@@ -14,9 +14,10 @@ struct Shape {
 } // namespace
 
 /// A product of `rows` that are side by side in memory or not, with panels of
-/// `width` columns; results are written along the rows or the columns.
-static std::string makeProduct(const Shape &s, int64_t width,
-                               bool isAlongRows) {
+/// `width` columns; results are written along the rows or the columns. Rows of
+/// several heads have a part of their elements in each.
+static std::string makeProduct(const Shape &s, int64_t width, bool isAlongRows,
+                               int64_t heads = 1) {
   auto n = [](int64_t x) { return std::to_string(x); };
   auto tensor = [&](std::initializer_list<int64_t> extents) {
     std::string text = "tensor<";
@@ -24,8 +25,10 @@ static std::string makeProduct(const Shape &s, int64_t width,
       text += n(extent) + "x";
     return text + s.type + ">";
   };
-  std::string x = isAlongRows ? tensor({s.batch, s.steps, s.rows})
-                              : tensor({s.batch, s.rows, s.steps}),
+  int64_t part = s.steps / heads;
+  std::string x = heads > 1     ? tensor({s.batch, heads, s.rows, part})
+                  : isAlongRows ? tensor({s.batch, s.steps, s.rows})
+                                : tensor({s.batch, s.rows, s.steps}),
               w = tensor(
                   {s.batch, (s.columns + width - 1) / width, s.steps, width}),
               product = tensor({s.batch, s.rows, s.columns}),
@@ -34,7 +37,10 @@ static std::string makeProduct(const Shape &s, int64_t width,
               body;
   auto add = [&](const std::string &line) { body += "      " + line + "\n"; };
   add("%0 = llir.gemm %x, %w k(" + n(s.steps) + ") <(d0, d1, d2, d3) -> " +
-      (isAlongRows ? "(d0, d3, d1)" : "(d0, d1, d3)") +
+      (heads > 1
+           ? "(d0, d3 floordiv " + n(part) + ", d1, d3 mod " + n(part) + ")"
+       : isAlongRows ? "(d0, d3, d1)"
+                     : "(d0, d1, d3)") +
       ">, <(d0, d1, d2, d3) -> (d0, d2 floordiv " + n(width) + ", d3, d2 mod " +
       n(width) + ")> : " + x + ", " + w + " -> " + product);
   add("%1 = llir.view %c <(d0, d1, d2) -> " +
@@ -62,6 +68,15 @@ TEST(Panels, FromMemory) {
     for (int64_t width : {4, 8, 16, 32})
       for (bool isAlongRows : {false, true})
         checkKernel(makeProduct(s, width, isAlongRows), {{}}, 1e-5);
+}
+
+// What is copied of rows serves all units of their columns that follow each
+// other, wherever a worker begins.
+TEST(Panels, OfRowsThatAreCopied) {
+  for (Shape s : {Shape{1, 49, 640, 36}, Shape{2, 70, 330, 24}})
+    for (int64_t width : {4, 8, 16, 32})
+      checkKernel(makeProduct(s, width, /*isAlongRows=*/false, /*heads=*/6),
+                  {{}}, 1e-5);
 }
 
 /// Windows of `images` of `channels` x `height` x `width`, `window` x `window`

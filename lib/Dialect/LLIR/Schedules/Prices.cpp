@@ -50,15 +50,16 @@ double llir::getProductRate(const MachineModel &machine) {
 }
 
 /// How many full units the busiest of `count` workers does. Full ones are taken
-/// first; smaller ones go to workers that are done earlier.
+/// first; smaller ones go to workers that are done earlier, each to one.
 static double countRounds(const LoopWork &work, double count) {
   double units = std::max(1.0, work.units);
-  if (!work.fullUnits || work.fullUnits >= units)
+  double smaller = units - work.fullUnits;
+  if (!work.fullUnits || smaller <= 0)
     return std::ceil(units / count);
-  double full = std::max(1.0, std::floor(work.fullUnits));
-  double rounds = std::ceil(full / count);
-  double left = work.fullUnits - full, room = rounds * count - full;
-  return rounds + std::max(0.0, left - room) / count;
+  double rounds = std::ceil(work.fullUnits / count);
+  double size = std::clamp(work.smallerUnits / smaller, 1e-3, 1.0);
+  double room = (rounds * count - work.fullUnits) * std::floor(1 / size);
+  return rounds + std::ceil(std::max(0.0, smaller - room) / count) * size;
 }
 
 PriceTerms llir::getTerms(const LoopWork &work, const MachineModel &machine,
@@ -86,7 +87,9 @@ PriceTerms llir::getTerms(const LoopWork &work, const MachineModel &machine,
   terms.shared *= std::clamp((count > 1 ? kRuns * count : 1) / work.groups, 1.0,
                              std::max(1.0, units / work.groups));
   busy = terms.computing();
-  double part = rounds / (work.fullUnits > 0 ? work.fullUnits : units);
+  double part =
+      rounds /
+      (work.fullUnits > 0 ? work.fullUnits + work.smallerUnits : units);
   for (double *term : {&terms.operations, &terms.products, &terms.cache,
                        &terms.far, &terms.shared})
     *term *= part;
@@ -176,11 +179,18 @@ double KernelSizes::countUnits(LoopCaseAttr loopCase,
   return units;
 }
 
-double KernelSizes::countFullUnits(LoopCaseAttr loopCase,
-                                   ArrayRef<Expr> extents) const {
-  return overBlocks(*this, loopCase, extents, [](double extent, double block) {
-    return std::max(1.0, extent / block);
-  });
+void KernelSizes::countUnits(LoopWork &work, LoopCaseAttr loopCase,
+                             ArrayRef<Expr> extents) const {
+  work.units = countUnits(loopCase, extents);
+  work.fullUnits =
+      overBlocks(*this, loopCase, extents, [](double extent, double block) {
+        return std::max(1.0, std::floor(extent / block));
+      });
+  work.smallerUnits = overBlocks(*this, loopCase, extents,
+                                 [](double extent, double block) {
+                                   return std::max(1.0, extent / block);
+                                 }) -
+                      work.fullUnits;
 }
 
 /// Elements that one index of the lookup finds side by side.
@@ -467,6 +477,9 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
     }
     unitRows = all * double(layout.size);
     heldRows = rowBlocks * unitRows;
+  } else if (copiesRows && tile.sharesRows) {
+    work.shared += moved * left * ofLeft;
+    work.groups = std::max(1.0, all * rowBlocks);
   } else {
     work.operations += moved * columnBlocks * left * ofLeft;
   }

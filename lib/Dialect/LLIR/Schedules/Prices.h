@@ -17,9 +17,10 @@ namespace luminal::llir {
 
 /// What a case does, all of its units together.
 struct LoopWork {
-  /// Units of work, which workers take one by one; and how many full ones do
-  /// as much, where the last ones along a dim are smaller (0: all are full).
-  double units = 1, fullUnits = 0;
+  /// Units of work, which workers take one by one; how many of them are full
+  /// where the last ones along a dim are smaller (0: all are), and how many
+  /// full ones do as much as those that are not.
+  double units = 1, fullUnits = 0, smallerUnits = 0;
   /// Simple f32 operations, on vectors; and multiplications with addition.
   double operations = 0;
   double products = 0;
@@ -74,9 +75,9 @@ public:
   double countBytes(mlir::Value v) const;
   /// Units of the grid, over a space of these extents; of a GPU: blocks.
   double countUnits(LoopCaseAttr loopCase, llvm::ArrayRef<Expr> extents) const;
-  /// How many full units do as much (LoopWork::fullUnits), of a CPU.
-  double countFullUnits(LoopCaseAttr loopCase,
-                        llvm::ArrayRef<Expr> extents) const;
+  /// The same, and how many of them are full, of a CPU.
+  void countUnits(LoopWork &work, LoopCaseAttr loopCase,
+                  llvm::ArrayRef<Expr> extents) const;
 
   /// Operations to compute all of `v`, from what ops with loops and `kept`
   /// values leave.

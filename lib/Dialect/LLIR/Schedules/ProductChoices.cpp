@@ -106,8 +106,7 @@ int64_t llir::countRowsInCache(const ProductAnalysis &p,
 
 /// Two vectors a row; one register holds the broadcast, `vectors` the columns.
 /// Rows so that little is wasted on the remainder.
-Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine,
-                      std::optional<int64_t> mostRows) {
+Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine) {
   std::optional<int64_t> m = p.rows.extent.asConstant(),
                          n = p.columns.extent.asConstant(),
                          k = p.kExtent.asConstant();
@@ -128,7 +127,7 @@ Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine,
         depth > 0 && k.value_or(kTypicalDepth) > depth)
       t.depth = depth;
   } else {
-    t.rows = std::min(t.rows, mostRows.value_or(kMostRows));
+    t.rows = std::min(t.rows, countRowsInCache(p, machine));
   }
   if (!p.hasTiles() && m && !p.hasGroups()) {
     // The largest of the nearly best fits.
@@ -164,13 +163,13 @@ Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine,
 /// The tile that takes the least time for `columns` at a time.
 Tile llir::chooseWindowTile(const ProductAnalysis &p,
                             const MachineModel &machine, int64_t columns,
-                            int64_t rows) {
+                            int64_t rows, int64_t mostRows) {
   Tile best{1, 1, machine.getLanes(8 * p.bytes), 1};
   int64_t span = p.windows->getLayout(columns).span;
   double least = 0;
   for (int64_t vectors = 1; vectors <= kMostWindowVectors; ++vectors) {
     int64_t most = (machine.vectorRegisters - 1 - vectors) / vectors;
-    for (int64_t r = 1; r <= std::min({most, kMostRows, rows}); ++r) {
+    for (int64_t r = 1; r <= std::min({most, rows, mostRows}); ++r) {
       double tiles = double(llvm::divideCeil(rows, r)) *
                      double(llvm::divideCeil(span, vectors * best.lanes));
       double price = tiles * priceWindowStep(r, vectors, machine);

@@ -26,18 +26,18 @@ struct Tile {
 
 /// Tiles are made of vectors, in registers.
 bool canTile(const MachineModel &machine);
-Tile chooseTile(const ProductAnalysis &p, const MachineModel &machine,
-                std::optional<int64_t> mostRows = std::nullopt);
+Tile chooseTile(const ProductAnalysis &p, const MachineModel &machine);
 /// Rows of a tile that the first cache holds a line each of, where they are
-/// read in place: lines a multiple of its ways apart are in one set of it. 128
-/// rows of 3,072, which are 12 KiB apart, by panels of 768 columns took 1.25
-/// times as long in f32 on Zen 4 by 14 at a time as by 8 to 10; rows of 768 the
+/// read in place: lines a multiple of its ways apart are in one set of it. On
+/// Zen 4 rows of 3,072 in f32, which are 12 KiB apart, took 1.25 times as long
+/// by 14 at a time as by 8 to 10, with panels of columns (128 rows) and without
+/// (1,500 rows, where copying them took 1.2 times as long); rows of 768 the
 /// same.
 int64_t countRowsInCache(const ProductAnalysis &p, const MachineModel &machine);
-/// The same for columns that are windows of an image, `columns` of them and
-/// `rows` at a time.
+/// A tile for columns that are windows of an image, `columns` of them and
+/// `rows` at a time, of at most `mostRows`.
 Tile chooseWindowTile(const ProductAnalysis &p, const MachineModel &machine,
-                      int64_t columns, int64_t rows);
+                      int64_t columns, int64_t rows, int64_t mostRows);
 /// Has the product multiply bf16 in pairs or tiles where the machine does that
 /// no slower; `rowBlock` rows in a unit, 0: all. Before the tile is chosen.
 void chooseMultiply(ProductAnalysis &p, const MachineModel &machine,

@@ -32,7 +32,6 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #define DEBUG_TYPE "llir-product-forms"
@@ -49,11 +48,6 @@ static constexpr int64_t kLeastInRuns = 256;
 static constexpr int64_t kFewResults = 64;
 /// Parts that rows are cut into, at most.
 static constexpr int64_t kMostParts = 32;
-/// Rows that are in few sets of the first cache leave none of them to others,
-/// and are copied where so many columns read them. A way of it is a page; a
-/// quarter more lines than ways do no harm (measured on Sapphire Rapids).
-static constexpr int64_t kWayBytes = 4096, kLineBytes = 64, kLeastReads = 64;
-static constexpr double kMostOfWays = 1.25;
 /// Steps of k between which a tile's results are brought ahead: fewer are
 /// hardly more than their loads, more leave little to wait for (measured on
 /// Sapphire Rapids: 64 steps are 5 to 16 % faster so, 256 not at all).
@@ -88,14 +82,20 @@ private:
   void chooseSides();
   bool takeGroups();
   std::optional<int64_t> countRows() const;
+  /// Whether units that follow each other share what is copied for their rows,
+  /// not their columns: those of panels are there.
+  bool sharesRows() const {
+    return p.rowWindows || (copiesRows && p.panels && !p.hasGroups());
+  }
   /// Columns and rows (0: all) of a unit.
   struct Cut {
     int64_t columns, rows;
   };
   SmallVector<Cut> listCuts(const Tile &tile, bool isDot) const;
   Cut chooseCut(const Tile &tile, bool isDot) const;
-  LoopWork countCut(const KernelSizes &sizes, const Cut &cut, const Tile &tile,
-                    bool isFew) const;
+  LoopWork countResults(const KernelSizes &sizes) const;
+  LoopWork countCut(const KernelSizes &sizes, LoopWork results, const Cut &cut,
+                    const Tile &tile, bool isFew) const;
   /// The best that is done with windows of an image.
   struct Choice {
     Tile tile;
@@ -104,7 +104,6 @@ private:
   };
   std::optional<Choice> chooseWindows();
   Decision waitsForResults() const;
-  Decision fitsCache(const Cut &cut, int64_t rows) const;
   LoopCaseAttr makeTile(CaseBuilder c, const Tile &tile) const {
     SmallVector<CaseBuilder::Word> words = commonWords();
     if (waitsForResults())
@@ -232,29 +231,39 @@ SmallVector<CaseBuilder::Word> Proposal::commonWords() const {
   return words;
 }
 
-/// What the kernel does where it is cut so.
-LoopWork Proposal::countCut(const KernelSizes &sizes, const Cut &cut,
-                            const Tile &tile, bool isFew) const {
-  double m = sizes.valueOf(p.rows.extent), n = sizes.valueOf(p.columns.extent);
+/// What does not depend on how the kernel is cut.
+LoopWork Proposal::countResults(const KernelSizes &sizes) const {
   LoopWork work;
+  addResults(work, p.a.kernel, sizes);
+  return work;
+}
+
+/// What the kernel does where it is cut so, with what it does for its results.
+LoopWork Proposal::countCut(const KernelSizes &sizes, LoopWork results,
+                            const Cut &cut, const Tile &tile,
+                            bool isFew) const {
+  double m = sizes.valueOf(p.rows.extent), n = sizes.valueOf(p.columns.extent);
+  LoopWork work = results;
   for (const Expr &extent : p.batchExtents)
     work.units *= sizes.valueOf(extent);
   work.fullUnits = work.units;
+  double asMuch = work.units;
   auto divide = [&](double extent, double block) {
     work.units *= std::ceil(extent / block);
-    work.fullUnits *= std::max(1.0, extent / block);
+    work.fullUnits *= std::max(1.0, std::floor(extent / block));
+    asMuch *= std::max(1.0, extent / block);
   };
   divide(n, cut.columns);
   if (cut.rows)
     divide(m, cut.rows);
+  work.smallerUnits = asMuch - work.fullUnits;
   ProductTile shape;
   if (!isFew)
     shape = {double(tile.rows), double(tile.getWidth()),
-             /*sharesColumns=*/!p.hasGroups(),
-             /*sharesRows=*/p.rowWindows.has_value()};
+             /*sharesColumns=*/!p.hasGroups() && !sharesRows(),
+             /*sharesRows=*/sharesRows()};
   addProduct(work, p, sizes, cut.rows ? cut.rows : m, cut.columns, shape,
              copiesRows, machine);
-  addResults(work, p.a.kernel, sizes);
   return work;
 }
 
@@ -275,7 +284,8 @@ SmallVector<Proposal::Cut> Proposal::listCuts(const Tile &tile,
   m = p.rows.extent.asConstant();
   if (!isFew || p.hasGroups()) {
     if (!isFew) {
-      for (int64_t panels = tile.panels; panels > 0; panels /= 2)
+      for (int64_t panels = tile.panels; panels > 0;
+           panels -= std::max<int64_t>(1, panels / 4))
         columns.push_back(panels * width);
       rows.push_back(0);
     }
@@ -313,10 +323,12 @@ Proposal::Cut Proposal::chooseCut(const Tile &tile, bool isDot) const {
     sizes.push_back(kManyRows);
   SmallVector<Cut> cuts = listCuts(tile, isDot);
   SmallVector<SmallVector<LoopWork, 2>> works;
-  for (const Cut &cut : cuts) {
-    SmallVector<LoopWork, 2> &work = works.emplace_back();
-    for (int64_t size : sizes)
-      work.push_back(countCut(KernelSizes(p.a, size), cut, tile, isFew));
+  works.resize(cuts.size());
+  for (int64_t size : sizes) {
+    KernelSizes known(p.a, size);
+    LoopWork results = countResults(known);
+    for (auto [cut, work] : llvm::zip_equal(cuts, works))
+      work.push_back(countCut(known, results, cut, tile, isFew));
   }
   size_t best = chooseWork(works, machine);
   LLVM_DEBUG(for (auto [cut, work] : llvm::zip_equal(cuts, works)) {
@@ -327,28 +339,6 @@ Proposal::Cut Proposal::chooseCut(const Tile &tile, bool isDot) const {
     llvm::dbgs() << " ns\n";
   });
   return cuts[best];
-}
-
-/// Whether the rows of a tile have room in the first cache beside each other,
-/// or are read too seldom to be moved.
-Decision Proposal::fitsCache(const Cut &cut, int64_t rows) const {
-  double ways = double(machine.l1Bytes) / kWayBytes;
-  bool collide = false;
-  p.a.walk(p.rows.operand, p.getOperandIndex(p.rows), [&](const Leaf &leaf) {
-    auto linear = leaf.address.linearIn(p.rows.dim);
-    auto distance = linear ? linear->stride.asConstant() : std::nullopt;
-    if (!distance || *distance == 0)
-      return;
-    // Rows begin in so many sets.
-    int64_t bytes = std::gcd(std::abs(*distance) * p.bytes, kWayBytes);
-    int64_t sets = kWayBytes / std::max(bytes, kLineBytes);
-    collide |= double(rows) / double(sets) > kMostOfWays * ways;
-  });
-  std::optional<int64_t> n = p.columns.extent.asConstant();
-  if (collide && (cut.columns ? cut.columns : n.value_or(0)) >= kLeastReads)
-    return Decision::refuse("their distance puts them in few sets of the first "
-                            "cache");
-  return Decision::accept();
 }
 
 /// Whether a tile's lines of the results are far away, and waiting for them
@@ -386,19 +376,23 @@ std::optional<Proposal::Choice> Proposal::chooseWindows() {
   int64_t lines = windows.getLast().extent;
   SmallVector<Choice> choices;
   SmallVector<SmallVector<LoopWork, 2>> works;
+  KernelSizes known(p.a);
+  LoopWork results = countResults(known);
+  int64_t mostRows = countRowsInCache(p, machine);
   auto tryCut = [&](int64_t count, int64_t rows) {
     int64_t columns = count * windows.getLast().divisor;
     bool fits = windows.getLayout(columns).size * p.bytes * kShareOfWindows <=
                 machine.getChipBytes();
     if (!fits && count > 1)
       return;
-    Tile tile = chooseWindowTile(p, machine, columns, rows ? rows : *m);
+    Tile tile =
+        chooseWindowTile(p, machine, columns, rows ? rows : *m, mostRows);
     if (rows)
       rows = llvm::alignTo(rows, tile.rows);
     if (rows >= *m)
       return;
     Cut cut{columns, rows};
-    LoopWork work = countCut(KernelSizes(p.a), cut, tile, /*isFew=*/false);
+    LoopWork work = countCut(known, results, cut, tile, /*isFew=*/false);
     choices.push_back({tile, cut, work});
     works.push_back({work});
   };
@@ -440,9 +434,7 @@ SmallVector<LoopCaseAttr> Proposal::make() {
   Tile tile = chooseTile(p, machine);
   if (mayTile)
     (void)bool(p.findPanels(tile.getWidth()));
-  if (p.panels)
-    tile = chooseTile(p, machine, countRowsInCache(p, machine));
-  else
+  if (!p.panels)
     p.finishesRows = false;
   bool fitsWindows = p.panels && !plain && p.findRowWindows();
   if (fitsWindows)
@@ -453,7 +445,8 @@ SmallVector<LoopCaseAttr> Proposal::make() {
   Cut cut = chooseCut(tile, isDot);
   bool takesWindows = false;
   if (ofWindows) {
-    LoopWork packed = countCut(KernelSizes(p.a), cut, tile, !mayTile);
+    KernelSizes known(p.a);
+    LoopWork packed = countCut(known, countResults(known), cut, tile, !mayTile);
     takesWindows = chooseWork({{ofWindows->work}, {packed}}, machine) == 0;
   }
   if (takesWindows) {
@@ -471,14 +464,6 @@ SmallVector<LoopCaseAttr> Proposal::make() {
          int64_t(priceWork(ofWindows->work, machine, machine.workers))});
   }
 
-  if (plain && mayTile && !p.hasPairs()) {
-    plain = fitsCache(cut, tile.rows);
-    copiesRows = !plain;
-    // Each unit copies them anew.
-    if (copiesRows && !p.windows)
-      cut = chooseCut(tile, isDot);
-  }
-
   // Consecutive units share their columns, or what is copied for their rows.
   CaseBuilder c(p.op.getContext(), machine);
   for (ArrayRef<unsigned> group : p.batch)
@@ -487,7 +472,7 @@ SmallVector<LoopCaseAttr> Proposal::make() {
     c.grid.push_back(c.axis(p.columns.group, cut.columns));
   if (!p.rows.group.empty())
     c.grid.push_back(c.axis(p.rows.group, cut.rows));
-  if (p.rowWindows && !p.columns.group.empty() && !p.rows.group.empty())
+  if (sharesRows() && !p.columns.group.empty() && !p.rows.group.empty())
     std::swap(c.grid.back(), c.grid[c.grid.size() - 2]);
 
   why.push_back({isGrouped ? "m in groups" : "m", p.rows.extent.str()});
@@ -594,8 +579,7 @@ static LoopWork count(KernelOp kernel,
     (void)bool(p.findWindows());
   if (form.getWord("pack") == "runs")
     p.findRuns();
-  work.units = sizes.countUnits(loopCase, p.extents);
-  work.fullUnits = sizes.countFullUnits(loopCase, p.extents);
+  sizes.countUnits(work, loopCase, p.extents);
   ProductTile tile = getTile(form);
   ArrayRef<LoopAxisAttr> grid = loopCase.getGrid();
   tile.sharesColumns = tile.rows && !p.hasGroups() && !grid.empty() &&
