@@ -4,12 +4,12 @@
 """Times GPT-2 small, BERT base, ViT base and ResNet-50 with random weights: eager and Inductor, each captured in a CUDA
 graph, beside luminal.compile's callable.
 
-    python utils/gpu-models.py [MODEL:BATCH:DTYPE...] [--no-inductor] [--table=FILE]
+    python utils/gpu-models.py [MODEL:BATCH:DTYPE...] [--no-inductor] [--steps] [--table=FILE]
 
 Needs a GPU, transformers and the library (LUMINAL_LIBRARY, or an installed package). TF32 is off on both sides. Milliseconds
 a call, where calls follow each other without a wait: `host` is what the caller's thread spends on one. With one sequence or
 image the largest errors against float64 are shown, by its largest value; otherwise the largest difference from eager.
---table appends each row to a file of one JSON object a line.
+--steps prints the time of each step of Luminal's program, --table appends each row to a file of one JSON object a line.
 
 Exit code 1 where Luminal fails or its error is above four times eager's, 2 where there is no GPU.
 """
@@ -101,7 +101,7 @@ def distance(got, want):
     return ((got.double() - want).abs().max() / want.abs().max()).item()
 
 
-def run(name, batch, dtype, inductor):
+def run(name, batch, dtype, inductor, steps):
     import luminal
 
     model, x = make(name, batch, DTYPES[dtype])
@@ -121,6 +121,8 @@ def run(name, batch, dtype, inductor):
     torch.cuda.synchronize()
     row["first call s"] = time.perf_counter() - begin
     row["luminal"], row["host"] = measure(lambda: compiled(x))
+    if steps:
+        print(compiled.profile(), flush=True)
     if exact is None:
         row["difference"] = distance(got, eager.double())
         return row, True
@@ -132,6 +134,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cells", nargs="*", metavar="MODEL:BATCH:DTYPE")
     parser.add_argument("--no-inductor", action="store_true")
+    parser.add_argument("--steps", action="store_true", help="print the steps of Luminal's program")
     parser.add_argument("--table", type=pathlib.Path)
     args = parser.parse_args()
     cells = args.cells or [f"{m}:{b}:{t}" for t in ("f16", "f32") for b in (1, 32) for m in MODELS]
@@ -148,7 +151,7 @@ def main():
         name, batch, dtype = cell.split(":")
         with torch.no_grad():
             try:
-                row, good = run(name, int(batch), dtype, not args.no_inductor)
+                row, good = run(name, int(batch), dtype, not args.no_inductor, args.steps)
             except Exception as error:  # the other cells are worth their time
                 row, good = {"cell": cell, "failed": f"{type(error).__name__}: {error}"}, False
         failed |= not good

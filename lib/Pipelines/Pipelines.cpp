@@ -194,6 +194,11 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     updates.blockThreads = machine.blockThreads;
     updates.isExact = options.precision == "exact";
     pm.addNestedPass<func::FuncOp>(llir::createExpandUpdatesPass(updates));
+    JoinWeightsPassOptions columns;
+    setDevice(columns, options);
+    columns.prepareBytes = options.prepareBytes;
+    if (options.fuse == "stages")
+      pm.addNestedPass<func::FuncOp>(createJoinWeightsPass(columns));
     ChooseLayoutsPassOptions layouts;
     setDevice(layouts, options);
     layouts.workers = options.workers;

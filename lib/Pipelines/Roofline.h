@@ -14,17 +14,21 @@ namespace luminal {
 class Roofline {
 public:
   explicit Roofline(const MachineModel &machine)
-      : bytes(machine.getReadRate(machine.workers)),
+      : machine(machine), bytes(machine.getReadRate(machine.workers)),
         operations(machine.workers * 2 * machine.getFmaRate()) {
     // Of a GPU tensor cores multiply.
     operations = std::max({operations, 2 * machine.products.library.f16,
                            2 * machine.products.library.f32});
   }
   double of(double traffic, double flops) const {
-    return std::max(traffic / bytes, flops / operations);
+    // Of a CPU caches may hold what a kernel moves, as in its price.
+    double rate = machine.getTrafficRate(traffic, machine.workers);
+    return std::max(traffic / rate, flops / operations);
   }
 
-  /// A nanosecond, by all workers.
+  MachineModel machine;
+
+  /// A nanosecond, by all workers: bytes of memory, and operations.
   double bytes, operations;
 };
 

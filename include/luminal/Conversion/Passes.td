@@ -145,6 +145,38 @@ def ChooseLayoutsPass : Pass<"llir-choose-layouts", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
+def JoinWeightsPass : Pass<"llir-join-weights", "::mlir::func::FuncOp"> {
+  let summary = "Let products of the same rows with several weights be one";
+  let description = [{
+    One after the other, the products of the same rows with the weights of queries, keys and values fill a part of a GPU each.
+    Where one product of all columns is predicted to take less than 0.95 of their time, the weights are prepared side by side,
+    and each product is a view of it. A vector of weights that is added to some of them, and the functions that follow all of
+    them, are joined as well: a part that nothing is added to takes -0. Products that one elementwise op reads stay as they
+    are. Nothing is done for machines that call kernels, nor for products of one row (`llir-join-products`).
+
+    Before:
+    ```mlir
+    %a = llir.gemm %x, %v k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<8x64xf32>, tensor<32x64xf32> -> tensor<8x32xf32>
+    %b = llir.gemm %x, %w k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<8x64xf32>, tensor<8x64xf32> -> tensor<8x8xf32>
+    ```
+    After:
+    ```mlir
+    %s = llir.elementwise select(%before32, %v40, %w40) : (tensor<40x64xi1>, tensor<40x64xf32>, tensor<40x64xf32>) -> tensor<40x64xf32>
+    %p = llir.prepare %s : tensor<40x64xf32>
+    %c = llir.gemm %x, %p k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<8x64xf32>, tensor<40x64xf32> -> tensor<8x40xf32>
+    %a = llir.view %c <(d0, d1) -> (d0, d1)> : tensor<8x40xf32> -> tensor<8x32xf32>
+    %b = llir.view %c <(d0, d1) -> (d0, d1 + 32)> : tensor<8x40xf32> -> tensor<8x8xf32>
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "Kind of device">,
+    Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
+    Option<"machine", "machine", "std::string", "\"\"", "File with the model of the machine">,
+    Option<"prepareBytes", "prepare-bytes", "int64_t", "-1", "As of llir-prepare-weights">,
+  ];
+  let dependentDialects = ["::luminal::llir::LLIRDialect"];
+}
+
 def PackWeightsPass : Pass<"llir-pack-weights", "::mlir::func::FuncOp"> {
   let summary = "Prepare weights as products take them";
   let description = [{

@@ -3,7 +3,10 @@
 
 #include "MatmulLayout.h"
 #include "luminal/Dialect/LLIR/Libraries/Libraries.h"
+#include "luminal/Dialect/LLIR/Schedules/ProductTime.h"
+#include "luminal/Dialect/LLIR/Utils/Values.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace luminal;
@@ -43,12 +46,28 @@ static int64_t widthOf(RankedTensorType type) {
   return dtypeSize(*hlir::getDType(type.getElementType()));
 }
 
+/// Whether a value is computed from what a reduction gave, which fusion leaves
+/// in the kernel of that: the scaled rows of a norm.
+static bool followsReduction(Value value) {
+  SetVector<Value> seen;
+  seen.insert(value);
+  for (size_t i = 0; i < seen.size(); ++i) {
+    Operation *op = seen[i].getDefiningOp();
+    if (op && isa<ReductionOpInterface>(op) && !isa<ProductOpInterface>(op))
+      return true;
+    if (op && isa<BodyOpInterface>(op) && !isa<ReductionOpInterface>(op))
+      seen.insert(op->operand_begin(), op->operand_end());
+  }
+  return false;
+}
+
 /// Whether fusion would compute a value in the kernel of its only reader, so
 /// that a library costs a pass over memory more.
 static bool wouldFuse(Value value) {
   Operation *op = value.getDefiningOp();
   return op && value.hasOneUse() && isa<BodyOpInterface>(op) &&
-         !isa<ReductionOpInterface, UpdateOpInterface, llir::ConstantOp>(op);
+         !isa<ReductionOpInterface, UpdateOpInterface, llir::ConstantOp>(op) &&
+         !followsReduction(value);
 }
 
 /// Whether a matrix, where there is one, begins its rows and batches at
@@ -63,9 +82,19 @@ static bool isAtFullRate(const Matrix &matrix, const Assumptions &symbols) {
   return widthOf(matrix.getType()) > 2 || isAligned(matrix, symbols);
 }
 
-/// The rooflines of both: products at the rate of the type, as far as tiles
-/// fill the multiprocessors (the library also splits long sums among them), and
-/// memory.
+/// Whether neighbours along a dim of the map are neighbours in memory.
+static bool isAlong(const Matrix &matrix, unsigned dim) {
+  if (!matrix.map)
+    return true;
+  std::vector<Expr> next;
+  for (unsigned d = 0; d < matrix.map.getNumDims(); ++d)
+    next.push_back(d == dim ? Expr::dim(d) + Expr(1) : Expr::dim(d));
+  Expr at = matrix.map.getResults()[0];
+  return (at.substituteDims(next) - at).isConstant(1);
+}
+
+/// What both take (getProductTime), and what a library costs
+/// besides: what fusion would do with operands and the result.
 static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
                       const Assumptions &symbols, const MachineModel &machine) {
   auto value = [&](const Expr &e) { return nominalValue(e, symbols); };
@@ -74,18 +103,15 @@ static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
   const MachineModel::Products &rates = machine.products;
   // Both read what the program widens as it was.
   unsigned bits = layout.lhs.getType().getElementTypeBitWidth();
-  constexpr double kTile = 128, kLeastInner = 512;
-  // 4096 x 768 by 50257 in f16 took 3.1 to 3.6 ms on an H200 (kernels 1.8),
-  // 0.44 by the rate.
-  constexpr double kLossUnaligned = 7;
-  double tiles = value(layout.batch) * std::ceil(value(layout.rows) / kTile) *
-                 std::ceil(value(layout.columns) / kTile);
-  auto share = [&](double parts) {
-    return std::min(1.0, parts / machine.workers);
-  };
-  double work =
-      value(layout.batch * layout.rows * layout.columns) * value(layout.inner);
-  double splits = std::max(1.0, value(layout.inner) / kLeastInner);
+  const ProductShape shape = {value(layout.batch),
+                              value(layout.rows),
+                              value(layout.columns),
+                              value(layout.inner),
+                              bits,
+                              unsigned(!isAlong(layout.lhs, 2)) +
+                                  unsigned(!isAlong(layout.rhs, 1))};
+  const double work = shape.batch * shape.rows * shape.columns * shape.inner,
+               least = std::min(shape.rows, shape.columns);
   // A matrix that is a part of a tensor, or shared, is read once.
   auto read = [&](const Matrix &matrix, const Expr &a, const Expr &b) {
     return std::min(bytes(matrix.getType()),
@@ -104,34 +130,34 @@ static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
   };
   bool isStaged =
       !isComputed(layout.lhs.value) && !isComputed(layout.rhs.value);
-  double kernelRate = (isStaged ? rates.staged : rates.kernels).of(bits);
   Price price;
-  price.kernels = std::max(moved / machine.sharedReadRate,
-                           work / (kernelRate * share(tiles)));
-  // Few rows have kernels of another kind, bound by memory, or by multiplying
-  // without tensor cores: 8 rows by 28672 x 4096 took 89 us on an H200, 57 by
-  // the library, 4 rows 62.
-  constexpr double kFewRows = 8, kPlainShare = 0.45;
-  double rows = std::min(value(layout.rows), value(layout.columns));
-  if (rows > kFewRows)
+  // Few rows and small products have kernels of another kind, bound by memory,
+  // or by multiplying without tensor cores: 8 rows by 28672 x 4096 took 89 us
+  // on an H200, 57 by the library, 4 rows 62.
+  constexpr double kFewRows = 8, kSmall = 1 << 21, kPlainShare = 0.45;
+  if (least > kFewRows && work >= kSmall)
+    price.kernels = getProductTime(
+        shape, isStaged ? ProductCode::StagedKernel : ProductCode::Kernel,
+        machine);
+  else if (least > 1)
     price.kernels =
-        std::max(price.kernels, value(layout.inner) * rates.step.of(bits));
-  else if (rows > 1)
-    price.kernels =
-        std::max(price.kernels,
-                 work / (rates.kernels.of(std::max(bits, 32u)) * kPlainShare));
-  double libraryRate = rates.library.of(bits);
+        work / (rates.kernels.of(std::max(bits, 32u)) * kPlainShare);
+  price.library = getProductTime(shape, ProductCode::Library, machine);
+  // 4096 x 768 by 50257 in f16 took 3.1 to 3.6 ms on an H200 (kernels 1.8),
+  // 0.44 by the rate.
+  constexpr double kLossUnaligned = 7;
   if (!isAtFullRate(layout.lhs, symbols) ||
       !isAtFullRate(layout.rhs, symbols) ||
       !isAtFullRate(layout.result, symbols))
-    libraryRate /= kLossUnaligned;
-  price.library = std::max(moved / machine.sharedReadRate,
-                           work / (libraryRate * share(tiles * splits)));
-  // Rates and steps are of products in graphs, launches included.
-  price.kernels = std::max(price.kernels, machine.getKernelTime());
-  price.library = std::max(price.library, rates.libraryTime);
+    price.library =
+        std::max(price.library, kLossUnaligned * work / rates.library.of(bits));
+  // Neither is faster than memory, nor than a launch.
+  price.kernels = std::max(
+      {price.kernels, moved / machine.sharedReadRate, machine.getKernelTime()});
+  price.library = std::max(
+      {price.library, moved / machine.sharedReadRate, rates.libraryTime});
   auto addPass = [&](double passed) {
-    price.library += passed / machine.sharedReadRate + machine.getKernelTime();
+    price.library += passed / machine.sharedReadRate + kTimeBetweenCalls;
   };
   // A copy is written by what computes the value, where nothing else reads it.
   for (const Matrix &operand : {layout.lhs, layout.rhs})
@@ -139,12 +165,19 @@ static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
             ? !operand.value.getDefiningOp() || !operand.value.hasOneUse()
             : wouldFuse(operand.value))
       addPass(2 * bytes(operand.getType()));
-  // What follows and is not the library's.
-  if (end.value.hasOneUse()) {
-    auto next = dyn_cast<BodyOpInterface>(*end.value.getUsers().begin());
-    if (next && next.isPointwise())
-      addPass(2 * bytes(resultType));
-  }
+  // What follows and is not the library's, nor free where it is read.
+  Value last = end.value;
+  auto isFree = [&](Operation *op) {
+    return isa<ViewOp>(op) ||
+           (op->getNumResults() == 1 &&
+            skipWidening(op->getResult(0)) != op->getResult(0));
+  };
+  while (last.hasOneUse() && isFree(*last.getUsers().begin()))
+    last = (*last.getUsers().begin())->getResult(0);
+  if (!last.use_empty() && llvm::all_of(last.getUsers(), [&](Operation *op) {
+        return isa<ElementwiseOp>(op) && !isFree(op);
+      }))
+    addPass(2 * bytes(resultType));
   return price;
 }
 

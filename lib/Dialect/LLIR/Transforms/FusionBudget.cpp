@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Fusion.h"
+#include "luminal/Dialect/LLIR/Utils/Values.h"
 
 using namespace mlir;
 using namespace luminal;
@@ -52,7 +53,7 @@ Decision FusionPlan::fitsBudget(const Group &group, Value value) const {
   int64_t limit = codeBudget;
   // To save a copy in memory, some more code is allowed.
   if (cast<BodyOpInterface>(value.getDefiningOp()).isFree() ||
-      ofIndices.contains(value))
+      skipWidening(value) != value || ofIndices.contains(value))
     limit = 2 * codeBudget;
   else if (!llvm::all_equal(value.getUsers()))
     limit = codeBudget / 2;

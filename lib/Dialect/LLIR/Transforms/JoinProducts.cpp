@@ -13,10 +13,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "luminal/Dialect/LLIR/Transforms/JoinedColumns.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace luminal::llir {
@@ -49,15 +49,6 @@ struct RowProduct {
 };
 } // namespace
 
-/// Whether the function returns `v` or a view of it, which then has memory of
-/// its own.
-static bool isReturned(Value v) {
-  return llvm::any_of(v.getUsers(), [](Operation *user) {
-    return user->hasTrait<OpTrait::IsTerminator>() ||
-           (isa<ViewOp>(user) && isReturned(user->getResult(0)));
-  });
-}
-
 /// Accepts a product of one row with an operand of the function.
 static Decision match(GemmOp op, RowProduct &product) {
   product.op = op;
@@ -88,32 +79,17 @@ static Decision match(GemmOp op, RowProduct &product) {
   return Decision::accept();
 }
 
-/// The elementwise ops that follow from `v` with nothing but such ops between.
-static DenseSet<Operation *> findReaders(Value v) {
-  DenseSet<Operation *> seen;
-  SmallVector<Value> work{v};
-  while (!work.empty())
-    for (Operation *user : work.pop_back_val().getUsers())
-      if (isa<ElementwiseOp, ViewOp>(user) && seen.insert(user).second)
-        llvm::append_range(work, user->getResults());
-  return seen;
-}
-
 /// Keeps the products of which no elementwise op reads another as well: those
 /// are better computed together, element by element.
 static void dropThatMeet(SmallVectorImpl<RowProduct> &products,
                          const Reporter &reporter) {
-  SmallVector<DenseSet<Operation *>> readers;
+  SmallVector<Value> results;
   for (RowProduct &p : products)
-    readers.push_back(findReaders(p.op.getResult()));
+    results.push_back(p.op.getResult());
+  SmallVector<bool> meets = findMeetings(results);
   SmallVector<RowProduct> kept;
   for (size_t i = 0; i < products.size(); ++i) {
-    bool meets = false;
-    for (size_t j = 0; j < products.size(); ++j)
-      meets |= i != j && llvm::any_of(readers[i], [&](Operation *op) {
-                 return readers[j].contains(op);
-               });
-    if (meets)
+    if (meets[i])
       reporter.missed(products[i].op.getLoc(), "products",
                       {{"reason", "an elementwise op reads it and another"}});
     else
@@ -124,50 +100,21 @@ static void dropThatMeet(SmallVectorImpl<RowProduct> &products,
 
 /// The right operands side by side, [columns, k].
 static Value joinOperands(ImplicitLocOpBuilder &b,
-                          ArrayRef<RowProduct> products, int64_t columns) {
-  MLIRContext *context = b.getContext();
-  GemmOp first = products[0].op;
-  SmallVector<Expr> extents = {Expr(columns), first.getKExtent()};
-  Type type = hlir::getTensorType(
-      extents, getElementTypeOrSelf(first.getRhs().getType()));
-  Type number = hlir::getTensorType(extents, b.getI64Type());
-  Type boolean = hlir::getTensorType(extents, b.getI1Type());
-  Value column =
-      IotaOp::create(b, number, MapAttr::get(context, 2, Expr::dim(0)));
-  int64_t end = columns;
-  Value joined;
-  for (const RowProduct &p : llvm::reverse(products)) {
-    int64_t begin = end - p.columns;
-    // Within the operand also where another is taken.
-    Expr at = Expr::dim(0);
-    if (begin)
-      at = Expr::max(at - Expr(begin), 0);
-    if (end < columns)
-      at = Expr::min(at, p.columns - 1);
+                          ArrayRef<RowProduct> products) {
+  SmallVector<ColumnsPart> parts;
+  for (const RowProduct &p : products) {
     GemmOp op = p.op;
     std::vector<Expr> index(hlir::getExtents(op.getResult()).size(), Expr(0));
-    index[p.column] = at;
+    index[p.column] = Expr::dim(0);
     index.push_back(Expr::dim(1));
     SmallVector<Expr> results;
     for (const Expr &e : op.getRhsMap().getResults())
       results.push_back(e.substituteDims(index));
-    Value part =
-        ViewOp::create(b, type, op.getRhs(), MapAttr::get(context, 2, results));
-    if (!joined) {
-      joined = part;
-    } else {
-      auto scalar = RankedTensorType::get({}, b.getI64Type());
-      Value bound = llir::ConstantOp::create(
-          b, scalar, DenseElementsAttr::get(scalar, b.getI64IntegerAttr(end)));
-      bound = ViewOp::create(b, number, bound, MapAttr::get(context, 2, {}));
-      Value isBefore = ElementwiseOp::create(b, boolean, Fn::LessThan,
-                                             ValueRange{column, bound});
-      joined = ElementwiseOp::create(b, type, Fn::Select,
-                                     ValueRange{isBefore, part, joined});
-    }
-    end = begin;
+    parts.push_back(
+        {op.getRhs(), MapAttr::get(b.getContext(), 2, results), p.columns});
   }
-  return joined;
+  GemmOp first = products[0].op;
+  return joinColumns(b, parts, first.getKExtent());
 }
 
 static void join(ArrayRef<RowProduct> products) {
@@ -185,7 +132,7 @@ static void join(ArrayRef<RowProduct> products) {
   }
   ImplicitLocOpBuilder b(FusedLoc::get(first.getContext(), locations), first);
   MLIRContext *context = b.getContext();
-  Value rhs = joinOperands(b, products, columns);
+  Value rhs = joinOperands(b, products);
   SmallVector<Expr> extents = hlir::getExtents(first.getResult());
   unsigned rank = extents.size(), column = products[0].column;
   extents[column] = Expr(columns);
@@ -197,14 +144,8 @@ static void join(ArrayRef<RowProduct> products) {
   int64_t begin = 0;
   for (const RowProduct &p : products) {
     GemmOp op = p.op;
-    SmallVector<Expr> results;
-    for (unsigned d = 0; d < rank; ++d)
-      results.push_back(d == column                ? Expr::dim(d) + Expr(begin)
-                        : extents[d].isConstant(1) ? Expr(0)
-                                                   : Expr::dim(d));
-    Value part = ViewOp::create(b, op.getResult().getType(), joined,
-                                MapAttr::get(context, rank, results));
-    op.getResult().replaceAllUsesWith(part);
+    op.getResult().replaceAllUsesWith(
+        readColumns(b, joined, column, begin, p.columns));
     begin += p.columns;
   }
   for (const RowProduct &p : products)
