@@ -164,9 +164,9 @@ Joiner::findGroups(const Reporter &reporter) const {
     }
     Key key(op->getOperand(1 - product.side),
             product.side ? op.getLhsMap() : op.getRhsMap(), op.getK(),
-            product.side, product.column, product.read.base.getType(),
+            product.side, product.column,
+            getElementTypeOrSelf(product.read.base),
             getElementTypeOrSelf(op.getResult()), product.read.isWidened);
-    std::get<5>(key) = getElementTypeOrSelf(product.read.base);
     auto it = llvm::find_if(found, [&](auto &g) { return g.first == key; });
     if (it == found.end())
       found.push_back({key, {product}});
@@ -180,7 +180,10 @@ Joiner::findGroups(const Reporter &reporter) const {
       llir::GemmOp op = p.op;
       results.push_back(op.getResult());
     }
-    SmallVector<bool> meets = llir::findMeetings(results);
+    // What follows one alone is not walked: sums of a deep model are a chain.
+    SmallVector<bool> meets(results.size());
+    if (results.size() > 1)
+      meets = llir::findMeetings(results);
     Products kept;
     for (auto [p, does] : llvm::zip_equal(products, meets)) {
       if (does)
@@ -310,15 +313,13 @@ std::optional<ColumnVector> Joiner::findVector(Value v, unsigned column,
   return vector;
 }
 
-/// Whether `op` is there and may be done to all columns at once.
-static bool mayJoin(llir::ElementwiseOp op) {
-  return op && !llir::isReturned(op.getResult());
-}
-
+/// The elementwise op that alone reads `v`, if it may be done to all columns at
+/// once.
 static llir::ElementwiseOp getOnlyReader(Value v) {
-  auto op = v.hasOneUse() ? dyn_cast<llir::ElementwiseOp>(*v.getUsers().begin())
-                          : llir::ElementwiseOp();
-  return mayJoin(op) ? op : llir::ElementwiseOp();
+  if (!v.hasOneUse())
+    return {};
+  auto op = dyn_cast<llir::ElementwiseOp>(*v.getUsers().begin());
+  return op && !llir::isReturned(op.getResult()) ? op : llir::ElementwiseOp();
 }
 
 /// Where a vector of weights is added to some of the parts: adds one to
@@ -328,7 +329,6 @@ bool Joiner::joinSums(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &parts,
   Operation *before = &*b.getInsertionPoint();
   SmallVector<llir::ElementwiseOp> sums;
   SmallVector<ColumnVector> vectors;
-  const ColumnVector *known = nullptr;
   int64_t bytes = 0;
   for (Value part : parts) {
     llir::ElementwiseOp sum = getOnlyReader(part);
@@ -341,10 +341,9 @@ bool Joiner::joinSums(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &parts,
     if (vector)
       bytes += weights.countMore(vector->part.source, sum);
   }
-  for (const ColumnVector &v : vectors)
-    if (v.part.source && !known)
-      known = &v;
-  if (!known || bytes > weights.room)
+  auto known = llvm::find_if(
+      vectors, [](const ColumnVector &v) { return !!v.part.source; });
+  if (known == vectors.end() || bytes > weights.room)
     return false;
   Type element = getElementTypeOrSelf(known->part.source);
   auto floats = dyn_cast<FloatType>(element);
