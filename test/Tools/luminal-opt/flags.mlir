@@ -20,7 +20,7 @@
 // RUN: not luminal-opt %s --luminal-pipeline=arch=nothing --mlir-print-ir-after-failure 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=FAILURE
 // FAILURE: unknown processor 'nothing'
-// FAILURE: IR Dump After ChooseLayoutsPass Failed
+// FAILURE: IR Dump After JoinWeightsPass Failed
 
 // A reproducer is a file that runs the same passes: after a failure, and on request.
 // RUN: not luminal-opt %s --luminal-pipeline=arch=nothing --mlir-pass-pipeline-crash-reproducer=%t/crash.mlir 2>/dev/null
