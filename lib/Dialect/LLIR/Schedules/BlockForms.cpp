@@ -555,6 +555,16 @@ static LoopWork count(KernelOp kernel,
   work.products = countInBlocks(work.products, 8 * p.bytes,
                                 form.getWord("use") != "fma", machine);
   addResults(work, kernel, sizes);
+  // Without a ring each step of k waits for what it reads, while tensor cores
+  // have nothing else to do; what else the block does takes longer otherwise.
+  if (shape.useTensorCores() && shape.stages == 1) {
+    double steps = std::ceil(sizes.valueOf(p.kExtent) / double(shape.depth) /
+                             double(loopCase.getParts()));
+    double rounds =
+        std::ceil(work.units / double(kResidents * machine.workers));
+    work.exposedBytes += rounds * steps * machine.memoryLatency *
+                         machine.getReadRate(std::max(1.0, work.units));
+  }
   return work;
 }
 
