@@ -22,13 +22,15 @@ def model():
 def test_report(model):
     report = luminal.compile(model, (torch.randn(8, 16),)).report
     assert report.stop == "saturated" and report.data["target"] == "cpu"
-    assert sum(kernel.steps for kernel in report.kernels) == report.steps >= 1
+    # Weights may be prepared, by kernels of their own.
+    assert sum(kernel.steps for kernel in report.kernels) == report.steps + len(report.prepare) and report.steps >= 1
     assert all(kernel.kind in str(report) for kernel in report.kernels)
     assert any(rule.ops > 0 for rule in report.rules) and set(report.phases) >= {"imported", "fused"}
     assert len(helpers.Page(report._repr_html_()).all("tr")) == 1 + len(report.program)
     # Each step with all that is known of it.
-    assert len(report.program) == report.steps and {s.kernel for s in report.program} == {k.name for k in report.kernels}
-    for step in report.program:
+    steps = [*report.program, *report.prepare]
+    assert len(report.program) == report.steps and {s.kernel for s in steps} == {k.name for k in report.kernels}
+    for step in steps:
         assert step.name in str(report) and step.bytes > 0 and step.seconds > 0 and 0 < step.roofline <= 1 and ".py:" in step.source
         assert step.schedule.startswith("#llir.loops<") and step.why and step.why in str(report)
 

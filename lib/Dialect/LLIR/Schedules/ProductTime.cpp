@@ -7,7 +7,7 @@
 // percent, 7 of a third that was held out; the tile chosen by them takes at
 // most 1.15 of the best one's time. The library to 8 x 7 shapes in f16 (3
 // percent) and 3 x 3 in f32 (7), kernels without tensor cores to the latter
-// (14).
+// (12).
 //
 //===----------------------------------------------------------------------===//
 
@@ -128,7 +128,7 @@ static ProductFit getProductFit(ProductCode code, bool isNarrow) {
     return isNarrow ? ProductFit{2840 + kEdge, 0.38, 2.53, 1.39, 128, 32, 1}
                     : ProductFit{6690 + kEdge, 0, 0.34, 1.12, 64, 32, 64};
   return isNarrow ? ProductFit{3280, 4.84, 2.82, 1.2, 64, 32, 4}
-                  : ProductFit{6170, 0, 2.82, 0.8, 64, 32, 8};
+                  : ProductFit{6170, 0, 2.82, 0.7, 32, 32, 8};
 }
 
 double llir::getProductTime(const ProductShape &shape, ProductCode code,
