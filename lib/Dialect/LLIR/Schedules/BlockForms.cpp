@@ -356,8 +356,7 @@ static std::optional<PricedTile> chooseTile(const ProductAnalysis &p,
                      double(*k),
                      getElementType(p.rows.operand).getIntOrFloatBitWidth(),
                      across};
-  PricedTile tile =
-      llir::chooseTile(shape, kGroupRows, /*mayHaveParts=*/true, machine);
+  PricedTile tile = llir::chooseTile(shape, machine);
   // Where memory takes longer than all else tiles were measured, not priced: 16
   // rows of 4096 x 28672 in bf16 take 1.2 times as long by 64 x 64 (H200).
   if (2 * getReadTime(shape, machine) > getTileTime(shape, tile, machine))

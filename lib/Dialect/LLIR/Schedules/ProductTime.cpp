@@ -80,18 +80,16 @@ double llir::getTileTime(const ProductShape &shape, const PricedTile &tile,
   return machine.getKernelTime() + kEnds + time;
 }
 
-PricedTile llir::chooseTile(const ProductShape &shape, int64_t leastRows,
-                            bool mayHaveParts, const MachineModel &machine) {
+PricedTile llir::chooseTile(const ProductShape &shape,
+                            const MachineModel &machine) {
   PricedTile best{0, 0};
   double least = 0;
   const double steps = std::ceil(shape.inner / kDepth);
   for (int64_t rows : {64, 128})
     for (int64_t columns : {32, 64, 128})
-      for (int64_t parts = 1; parts <= (mayHaveParts ? kMostParts : 1);
-           ++parts) {
-        if (rows < leastRows ||
-            (parts > 1 && steps / double(parts) < kLeastSteps))
-          continue;
+      for (int64_t parts = 1; parts <= kMostParts; ++parts) {
+        if (parts > 1 && steps / double(parts) < kLeastSteps)
+          break;
         PricedTile tile{rows, columns, parts};
         double time = getTileTime(shape, tile, machine);
         if (best.rows && time * kSame >= least)
@@ -136,7 +134,7 @@ double llir::getProductTime(const ProductShape &shape, ProductCode code,
   const auto &[batch, rows, columns, inner, bits, across] = shape;
   const bool isNarrow = bits <= 16;
   if (code == ProductCode::StagedKernel && isNarrow && machine.hasWarpGroups)
-    return getTileTime(shape, chooseTile(shape, 64, true, machine), machine);
+    return getTileTime(shape, chooseTile(shape, machine), machine);
   // What a part of the contracted dim is at least.
   constexpr double kLeastInner = 128;
   const ProductFit fit = getProductFit(code, isNarrow);

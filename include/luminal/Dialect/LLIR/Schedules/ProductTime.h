@@ -32,10 +32,8 @@ double getTileTime(const ProductShape &shape, const PricedTile &tile,
 /// Nanoseconds in which the operands are read from memory.
 double getReadTime(const ProductShape &shape, const MachineModel &machine);
 
-/// The tile of least time, and of those that are as good the smallest;
-/// `leastRows`: of a block, at least. Without `mayHaveParts` it has one.
-PricedTile chooseTile(const ProductShape &shape, int64_t leastRows,
-                      bool mayHaveParts, const MachineModel &machine);
+/// The tile of least time, and of those that are as good the smallest.
+PricedTile chooseTile(const ProductShape &shape, const MachineModel &machine);
 
 /// What multiplies: a kernel that computes its operands on their way to a tile,
 /// one that copies them to shared memory as they are, or a library.
