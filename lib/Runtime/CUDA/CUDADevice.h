@@ -47,18 +47,25 @@ public:
   class Current {
   public:
     explicit Current(const CUDADevice &device) : driver(device.driver) {
-      driver.ctxPushCurrent(device.context);
+      // As a rule it is that already: to ask costs less than to change it.
+      ContextHandle last = nullptr;
+      isPushed =
+          driver.ctxGetCurrent(&last) != kSuccess || last != device.context;
+      if (isPushed)
+        driver.ctxPushCurrent(device.context);
       driver.threadExchangeCaptureMode(&captureMode);
     }
     Current(const Current &) = delete;
     ~Current() {
       driver.threadExchangeCaptureMode(&captureMode);
       ContextHandle last;
-      driver.ctxPopCurrent(&last);
+      if (isPushed)
+        driver.ctxPopCurrent(&last);
     }
 
   private:
     const Driver &driver;
+    bool isPushed;
     /// Relaxed, then that of the thread.
     int captureMode = kCaptureRelaxed;
   };

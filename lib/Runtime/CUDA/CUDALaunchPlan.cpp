@@ -118,8 +118,10 @@ void CUDALaunchPlan::useTables(size_t which) {
 
 CUDALaunchPlan::~CUDALaunchPlan() {
   CUDADevice::Current current(device);
-  if (isDeferred)
+  if (isDeferred && isRecorded)
     driver.eventSynchronize(deferred);
+  else if (isDeferred)
+    driver.streamSynchronize(stream);
   if (ownStream)
     driver.streamSynchronize(ownStream);
   for (Graph &graph : graphs)
@@ -271,20 +273,29 @@ Status CUDALaunchPlan::setStream(std::optional<CallerStream> caller) {
   // What goes on uses the memory that the next call uses.
   if (isDeferred && stream != chosen) {
     CUDADevice::Current current(device);
-    LUMINAL_CHECK(driver.check(driver.streamWaitEvent(chosen, deferred, 0),
-                               "the stream cannot be used"));
+    int code =
+        isRecorded ? int(kSuccess) : driver.eventRecord(deferred, stream);
+    isRecorded = true;
+    if (code == kSuccess)
+      code = driver.streamWaitEvent(chosen, deferred, 0);
+    LUMINAL_CHECK(driver.check(code, "the stream cannot be used"));
   }
   stream = chosen;
   return {};
 }
 
 Status CUDALaunchPlan::defer() {
+  isDeferred = true;
+  // No one can destroy the default stream: it is asked for its end only by who
+  // has to wait for that.
+  isRecorded = stream && stream != kLegacyStream;
+  if (!isRecorded && !staging.isWaiting())
+    return {};
   CUDADevice::Current current(device);
   LUMINAL_CHECK(driver.check(staging.flush(stream), "a copy failed"));
-  LUMINAL_CHECK(
-      driver.check(driver.eventRecord(deferred, stream), "a call failed"));
-  isDeferred = true;
-  return {};
+  return isRecorded ? driver.check(driver.eventRecord(deferred, stream),
+                                   "a call failed")
+                    : Status();
 }
 
 Status CUDALaunchPlan::copy(std::span<const Copy> copies) {

@@ -164,6 +164,8 @@ private:
   /// The end of the last call that nobody waited for, and whether there is one.
   EventHandle deferred = nullptr;
   bool isDeferred = false;
+  /// Whether `deferred` is in the stream; else it is when it is needed.
+  bool isRecorded = false;
   void drop(Graph &graph);
   Status build(Graph &graph);
   Status launchOnly(uint32_t step);

@@ -20,6 +20,7 @@ public:
   int start(const Copy &copy, StreamHandle stream);
   /// Starts what waited to be joined with a later copy.
   int flush(StreamHandle stream);
+  bool isWaiting() const { return waiting.bytes > 0; }
   /// After the device is done: brings results to the caller, unless the call
   /// `failed`.
   void finish(bool failed);

@@ -74,7 +74,7 @@ struct ExecStruct {
 
 static StreamHandle orDefault(StreamHandle stream) {
   static StreamStruct usual;
-  return stream ? stream : &usual;
+  return stream && stream != kLegacyStream ? stream : &usual;
 }
 
 static int add(StreamHandle stream, std::function<int()> work,
@@ -91,6 +91,7 @@ static int add(StreamHandle stream, std::function<int()> work,
   return kSuccess;
 }
 
+static thread_local std::vector<ContextHandle> contextsOfThread;
 /// What captures in this thread's mode forbid; the captures end.
 static thread_local int captureModeOfThread = 0;
 static bool isForbidden() {
@@ -219,8 +220,21 @@ int cuDevicePrimaryCtxRetain(ContextHandle *context, DeviceId) {
   *context = &only;
   return kSuccess;
 }
-int cuCtxPushCurrent_v2(ContextHandle) { return kSuccess; }
-int cuCtxPopCurrent_v2(ContextHandle *) { return kSuccess; }
+int cuCtxGetCurrent(ContextHandle *context) {
+  *context = contextsOfThread.empty() ? nullptr : contextsOfThread.back();
+  return kSuccess;
+}
+int cuCtxPushCurrent_v2(ContextHandle context) {
+  contextsOfThread.push_back(context);
+  return kSuccess;
+}
+int cuCtxPopCurrent_v2(ContextHandle *context) {
+  if (contextsOfThread.empty())
+    return kInvalidValue;
+  *context = contextsOfThread.back();
+  contextsOfThread.pop_back();
+  return kSuccess;
+}
 int cuThreadExchangeStreamCaptureMode(int *mode) {
   std::swap(*mode, captureModeOfThread);
   return kSuccess;
@@ -409,6 +423,7 @@ int cuEventDestroy_v2(EventHandle event) {
 }
 int cuEventRecord(EventHandle event, StreamHandle stream) {
   event->stream = orDefault(stream);
+  ++fake().counts.events;
   const uint64_t count = ++event->recorded;
   return add(stream, [=] {
     event->time = now();

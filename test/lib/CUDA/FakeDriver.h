@@ -40,6 +40,8 @@ struct FakeCounts {
   int launches = 0;
   int kernelsRun = 0;
   int copies = 0;
+  /// Events recorded.
+  int events = 0;
   /// Questions what memory is.
   int pointerQueries = 0;
   /// Allocations alive, of the device and of the host.

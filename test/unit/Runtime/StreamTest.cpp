@@ -76,6 +76,39 @@ TEST(Stream, TheDefaultStreamIsAStream) {
   EXPECT_EQ(y.read(), Values{12});
 }
 
+/// Its end is recorded only where another stream has to wait for it.
+TEST(Stream, AnotherStreamComesAfterTheDefaultStream) {
+  Stream second;
+  auto *counts = driver<FakeCounts *()>("luminalFakeCounts")();
+  for (cuda::StreamHandle first : {cuda::StreamHandle(), cuda::kLegacyStream}) {
+    auto c = chain(2).context();
+    OnDevice x({1, 2}), w({10, 20}), y({0, 0}), z({0, 0});
+    bind(*c, x, w, y, 2);
+    EXPECT_OK(c->setStream(first));
+    EXPECT_OK(c->run());
+    const int before = counts->events;
+    EXPECT_OK(c->run());
+    EXPECT_EQ(counts->events, before);
+    EXPECT_EQ(y.read(), (Values{0, 0}));
+    bind(*c, y, w, z, 2);
+    EXPECT_OK(c->setStream(second.handle));
+    EXPECT_OK(c->run());
+    EXPECT_GT(counts->events, before);
+    second.wait();
+    EXPECT_EQ(z.read(), (Values{23, 44}));
+  }
+}
+
+TEST(Stream, AContextOfTheDefaultStreamEndsAfterItsCall) {
+  OnDevice x({1}), w({10}), y({0});
+  auto c = chain(1).context();
+  bind(*c, x, w, y, 1);
+  EXPECT_OK(c->setStream(nullptr));
+  EXPECT_OK(c->run());
+  c.reset();
+  EXPECT_EQ(y.read(), Values{12});
+}
+
 TEST(Stream, CopiesToTheHostAreWaitedFor) {
   Stream stream;
   auto c = chain(2).context();
