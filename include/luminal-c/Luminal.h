@@ -589,6 +589,50 @@ LUMINAL_API luminal_status luminal_repeat_call_stored(
     const luminal_repeat *repeat, const luminal_objects *tensors,
     const luminal_stored_objects *stored, const luminal_objects *outputs);
 
+/* Functions of CPython, all of its stable ABI, by which a luminal_repeat is
+ * called as one function of Python's own: nothing of a call is then translated
+ * to C and back, and no code of Python runs. */
+typedef struct luminal_python {
+  size_t struct_size; /* sizeof(luminal_python) */
+  /* Bytes into a list: its luminal_objects. Bytes into any object: its class.
+   * And the class of lists. */
+  size_t list_offset;
+  size_t class_offset;
+  const void *list_class;
+  void *(*list_new)(ptrdiff_t count); /* PyList_New */
+  int (*list_set_item)(void *list, ptrdiff_t at,
+                       void *item); /* PyList_SetItem */
+  void *(*call)(void *function, void *arguments,
+                void *keywords);        /* PyObject_Call */
+  void (*decref)(void *object);         /* Py_DecRef */
+  void *(*int_from_long)(long value);   /* PyLong_FromLong */
+  void *(*int_as_pointer)(void *value); /* PyLong_AsVoidPtr */
+  void *(*save_thread)(void);           /* PyEval_SaveThread */
+  void (*restore_thread)(void *thread); /* PyEval_RestoreThread */
+} luminal_python;
+
+/* Before luminal_python_call; what it points to is copied, for the process. */
+LUMINAL_API luminal_status luminal_python_use(const luminal_python *functions);
+
+/* What makes the outputs of a luminal_repeat: a callable, and the tuple of
+ * arguments for each of them. */
+typedef struct luminal_python_repeat {
+  size_t struct_size; /* sizeof(luminal_python_repeat) */
+  const luminal_repeat *repeat;
+  void *make;
+  void *const *outputs;
+  size_t num_outputs;
+} luminal_python_repeat;
+
+/* As a function of Python (METH_FASTCALL) whose `self` is the address of
+ * a luminal_python_repeat, as an int: luminal_repeat_call_stored with a list of
+ * tensors, the address of stored objects as an int, and new outputs. Returns
+ * the list of these, or the luminal_status as an int, LUMINAL_CHANGED also
+ * where the tensors are not in a list; null where `make` raised an exception.
+ * The interpreter's lock is released during the call. */
+LUMINAL_API void *luminal_python_call(void *self, void *const *arguments,
+                                      ptrdiff_t count);
+
 LUMINAL_API luminal_status luminal_watch_create(
     const luminal_watch_options *options, luminal_watch **watch);
 LUMINAL_API void luminal_watch_free(luminal_watch *watch);

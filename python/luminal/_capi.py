@@ -25,8 +25,8 @@ _EXCEPTIONS: dict[int, type[_errors.LuminalError]] = {
     2: _errors.ArgumentError, 3: _errors.ArtifactError, 4: _errors.CompileError, 5: _errors.CompileError,
     6: _errors.DTypeError, 7: _errors.ShapeError, 8: _errors.CallError, 9: _errors.FailedAssertionError}
 IMPORT_FAILED = 4
-# A luminal_status that is no error: watched weights, or stored objects, are not what they were.
-CHANGED = 2
+# A luminal_status, and one that is no error: watched weights, or stored objects, are not what they were.
+ERROR, CHANGED = 1, 2
 
 
 class TensorInfo(ctypes.Structure):
@@ -99,6 +99,17 @@ class StoredObjects(ctypes.Structure):
                 ("known_versions", ctypes.c_void_p), ("num_versions", ctypes.c_size_t)]
 
 
+class Python(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("list_offset", ctypes.c_size_t), ("class_offset", ctypes.c_size_t)] + [
+        (name, ctypes.c_void_p) for name in ("list_class", "list_new", "list_set_item", "call", "decref", "int_from_long",
+                                             "int_as_pointer", "save_thread", "restore_thread")]
+
+
+class PythonRepeat(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("repeat", ctypes.c_void_p), ("make", ctypes.c_void_p),
+                ("outputs", ctypes.c_void_p), ("num_outputs", ctypes.c_size_t)]
+
+
 class WatchOptions(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("read", ctypes.c_void_p), ("handle_offset", ctypes.c_size_t),
                 ("version", ctypes.c_void_p), ("is_uncounted", ctypes.c_void_p), ("trusts_uncounted", ctypes.c_int32),
@@ -155,6 +166,8 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "luminal_repeat_call": (ctypes.c_int32, [ctypes.c_void_p] * 2),
     "luminal_repeat_call_lists": (ctypes.c_int32, [ctypes.c_void_p] * 3),
     "luminal_repeat_call_stored": (ctypes.c_int32, [ctypes.c_void_p] * 4),
+    "luminal_python_use": (ctypes.c_int32, [ctypes.c_void_p]),
+    "luminal_python_call": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ssize_t]),
     "luminal_watch_create": (ctypes.c_int32, [ctypes.POINTER(WatchOptions), ctypes.c_void_p]),
     "luminal_watch_free": (None, [ctypes.c_void_p]),
     "luminal_watch_set": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64]),

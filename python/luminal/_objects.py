@@ -24,7 +24,7 @@ from ._artifact import NativeWatch, Reader
 _HOST = 0
 # Where a list has its length and the address of its items, as a luminal_objects; where an object has its class.
 LIST = object.__basicsize__
-_CLASS = LIST - ctypes.sizeof(ctypes.c_void_p)
+CLASS = LIST - ctypes.sizeof(ctypes.c_void_p)
 # Whose memory PyTorch's C functions read: other subclasses may have none of their own.
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 _PLAIN_IDS = (ctypes.c_void_p * len(PLAIN))(*map(id, PLAIN))
@@ -37,7 +37,8 @@ def library() -> ctypes.CDLL:
     return ctypes.CDLL(str(_LIBRARIES / "libtorch_cpu.so"))
 
 
-def _address(function: object) -> int:
+def address_of(function: object) -> int:
+    """Of a function of ctypes, in memory."""
     return ctypes.cast(function, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
 
 
@@ -68,7 +69,7 @@ def reader() -> Reader | None:
             return None
         if function(place, ctypes.byref(found)) or found.value != probe.data_ptr():
             return None
-    return Reader(_address(function), offset, None)
+    return Reader(address_of(function), offset, None)
 
 
 @functools.cache
@@ -85,7 +86,7 @@ def tensor_reader(on_host: bool, only_plain: bool = False) -> _capi.TensorReader
                                                for name in ("dim", "sizes", "strides", "dtype", "device_type"))
     except (OSError, AttributeError):
         return None
-    made = _capi.TensorReader(ctypes.sizeof(_capi.TensorReader), *map(_address, (rank, sizes, strides, dtype, device)),
+    made = _capi.TensorReader(ctypes.sizeof(_capi.TensorReader), *map(address_of, (rank, sizes, strides, dtype, device)),
                               device_kind=_HOST if on_host else -1)
     dtype.restype, dtype.argtypes = ctypes.c_int32, [ctypes.c_void_p, ctypes.c_void_p]
     for index, name in enumerate(_capi.DTYPES):
@@ -95,9 +96,9 @@ def tensor_reader(on_host: bool, only_plain: bool = False) -> _capi.TensorReader
             return None
         made.dtypes[index] = number.value
     if only_plain:
-        if ctypes.c_void_p.from_address(id(probe) + _CLASS).value != id(torch.Tensor):
+        if ctypes.c_void_p.from_address(id(probe) + CLASS).value != id(torch.Tensor):
             return None
-        made.class_offset, made.classes, made.num_classes = _CLASS, _PLAIN_IDS, len(_PLAIN_IDS)
+        made.class_offset, made.classes, made.num_classes = CLASS, _PLAIN_IDS, len(_PLAIN_IDS)
     return made
 
 
@@ -122,7 +123,7 @@ def _counters() -> tuple[int, int] | None:
             return None
         if probe is not uncounted and version(id(probe) + LIST) != probe._version:
             return None
-    return _address(version), _address(is_inference)
+    return address_of(version), address_of(is_inference)
 
 
 @functools.cache
@@ -143,7 +144,7 @@ def write_counter() -> tuple[int, int] | None:
             count(id(view) + LIST)
             if not probe._version == view._version == before + 2:
                 return None
-    return _address(count), counters[1]
+    return address_of(count), counters[1]
 
 
 @functools.cache

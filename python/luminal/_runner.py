@@ -15,7 +15,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
-from . import _capi, _devices, _errors, _expressions, _layout, _objects, _outputs, _prepared, _program, _repeats, _stored, _strides, _versions
+from . import _capi, _devices, _errors, _expressions, _layout, _objects, _outputs, _prepared, _program, _python, _repeats, _stored, _strides, _versions
 from ._artifact import Artifact, NativeWatch, Reader, Repeat, Shapes, Tensor
 from ._integers import check_integer, integers_of, shapes_of
 from .devices import Device, Executable
@@ -219,11 +219,13 @@ class GraphRunner:
         # Extents of a call may be those of stored tensors.
         reads_stored = max(self.arguments[:len(self.artifact.inputs)], default=0) >= len(self.arguments) - len(stored.tensors())
 
-        def run(args: list[Any]) -> Sequence[Any]:
+        def run(args: list[Any], status: int = 0) -> Sequence[Any]:
             if type(args) is not list:  # the library reads it as one
                 args = list(args)
             held, is_changed = stored.last if is_seen else stored.renew(), False
             try:
+                if status != _CHANGED:
+                    check(status)
                 while True:
                     size = known or size_of([*args, *held.tensors] if reads_stored else args)  # held: other threads may drop it
                     results = [*_starmap(size.make, size.outputs)]
@@ -242,7 +244,10 @@ class GraphRunner:
                     raise
                 return self._run_checked(pick([*args, *stored.renew().tensors]), self._integers(args))
 
-        return run
+        if not (is_seen and is_native and _python.is_available()):
+            return run
+        sizes = known or (lambda args, held: size_of([*args, *held.tensors] if reads_stored else args))
+        return _repeats.at_once(run, sizes, stored, watch)
 
     def _by_addresses(self) -> Callable[[list[Any]], Sequence[Any]]:
         """The same for executables that are called by addresses alone."""
@@ -275,7 +280,8 @@ class GraphRunner:
             return Repeat(artifact, reader, shapes, version, positions, native)
 
         usual = repeat(0, watch.native if watch is not None else None) if reader is not None else None
-        return _repeats.Size(shapes, make, outputs, usual, _repeats.Repeats(repeat))
+        repeated = _python.repeated(usual, make, outputs) if usual is not None else None
+        return _repeats.Size(shapes, make, outputs, usual, _repeats.Repeats(repeat), repeated)
 
     def _dynamic_sizes(self) -> Callable[[Sequence[Any]], _repeats.Size]:
         """By the arguments of a call. Where extents are guarded, only those that are dynamic are looked at."""

@@ -19,9 +19,9 @@ sys.path.insert(0, str(ROOT / "utils"))
 
 import call_overhead
 
-# Instructions of Python that the package may run at a call with one output: 60 of Python 3.11. The time of a call is what
-# utils/call_overhead.py measures.
-INSTRUCTIONS = 68
+# Instructions of Python that the package may run at a call, and at one of what luminal.compile returns: 23 and 96 of Python
+# 3.11. The time of a call is what utils/call_overhead.py measures.
+INSTRUCTIONS, OF_CALLABLE = 26, 104
 
 
 def instructions(call):
@@ -136,7 +136,7 @@ def test_python_looks_at_no_tensor_of_a_callable(kind):
             helpers.same(compiled(x.as_subclass(Asked)), twin(x))
             assert Asked.questions  # what is of a class of its own is looked at
             counts.append(instructions(lambda: compiled(x)))
-    assert counts[0] == counts[1] == counts[2] and 0 < counts[0] <= 2 * INSTRUCTIONS
+    assert counts[0] == counts[1] == counts[2] and 0 < counts[0] <= OF_CALLABLE
 
 
 def test_structures_of_a_callable():

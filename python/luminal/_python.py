@@ -1,0 +1,73 @@
+# ===- _python.py - Calls of the library as functions of Python's own -----------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A call through ctypes takes as long as all that the library does in it. So the library gets functions of CPython that are
+in its stable ABI, and its function is made one of Python's own, which makes the outputs of a call too."""
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import _capi, _objects
+from ._artifact import Repeat
+
+_METH_FASTCALL = 0x80
+# In the order of a luminal_python.
+_NAMES = ("PyList_New", "PyList_SetItem", "PyObject_Call", "Py_DecRef", "PyLong_FromLong", "PyLong_AsVoidPtr",
+          "PyEval_SaveThread", "PyEval_RestoreThread")
+Call = Callable[[list[Any], int], "list[Any] | int"]
+_Maker = Callable[[int], Call]
+
+
+class _Method(ctypes.Structure):
+    """A PyMethodDef."""
+
+    _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p)]
+
+
+@functools.cache
+def _maker() -> _Maker | None:
+    """Makes the function for the address of a luminal_python_repeat; None where it cannot be made."""
+    if sys.implementation.name != "cpython" or _objects.reader() is None:
+        return None
+    try:
+        make = ctypes.pythonapi.PyCFunction_NewEx
+        functions = [_objects.address_of(getattr(ctypes.pythonapi, name)) for name in _NAMES]
+    except AttributeError:
+        return None
+    library = _capi.library()
+    given = _capi.Python(ctypes.sizeof(_capi.Python), _objects.LIST, _objects.CLASS, id(list), *functions)
+    _capi.check(library.luminal_python_use(ctypes.byref(given)))
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    # What is made of it holds its address, and no more.
+    method = _Method(b"luminal_python_call", _objects.address_of(library.luminal_python_call), _METH_FASTCALL, None)
+
+    def made(repeat: int, kept: _Method = method) -> Call:
+        return make(ctypes.addressof(kept), repeat, None)  # type: ignore[no-any-return]
+
+    return made if made(0)([], 0) == _capi.ERROR else None
+
+
+def is_available() -> bool:
+    """Whether ``repeated`` makes them."""
+    return _maker() is not None
+
+
+class Repeated:
+    """Calls of a ``Repeat`` with a list of tensors and the address of stored objects, which give new outputs, or a status."""
+
+    __slots__ = ("call", "_kept")
+
+    def __init__(self, call: Call, kept: Any) -> None:
+        self.call, self._kept = call, kept
+
+
+def repeated(repeat: Repeat, make: Callable[..., Any], outputs: Sequence[tuple[Any, ...]]) -> Repeated | None:
+    """``make``: makes an output of the arguments in ``outputs``. None where only ctypes can call."""
+    if (maker := _maker()) is None:
+        return None
+    places = (ctypes.c_void_p * len(outputs))(*map(id, outputs))
+    given = _capi.PythonRepeat(ctypes.sizeof(_capi.PythonRepeat), repeat.address, id(make), ctypes.addressof(places), len(places))
+    return Repeated(maker(ctypes.addressof(given)), (given, places, repeat, make, tuple(outputs)))
