@@ -7,6 +7,7 @@
 
 #include "luminal/Conversion/Passes.h"
 #include "luminal/Conversion/Target.h"
+#include "luminal/Dialect/HLIR/Utils/DeadOps.h"
 #include "luminal/Dialect/LLIR/Analysis/StreamTile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -66,12 +67,6 @@ static void tell(const Reporter &reporter, Location loc, StringRef op,
     reporter.missed(loc, "library", args);
 }
 
-static void eraseDead(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-}
-
 void CallLibraries::runOnOperation() {
   func::FuncOp func = getOperation();
   if (func.isDeclaration() || !llvm::hasSingleElement(func.getBody()))
@@ -121,5 +116,5 @@ void CallLibraries::runOnOperation() {
     }
   }
   if (changed)
-    eraseDead(block);
+    eraseDeadOps(block);
 }

@@ -20,6 +20,7 @@
 #include "ProductWeights.h"
 #include "luminal/Conversion/Passes.h"
 #include "luminal/Conversion/Target.h"
+#include "luminal/Dialect/HLIR/Utils/DeadOps.h"
 #include "luminal/Dialect/LLIR/Analysis/ProductReads.h"
 #include "luminal/Dialect/LLIR/Schedules/ProductTime.h"
 #include "luminal/Dialect/LLIR/Transforms/JoinedColumns.h"
@@ -473,9 +474,7 @@ void Joiner::run(const Reporter &reporter) {
   for (const Products &products : findGroups(reporter))
     if (isWorthwhile(products, reporter))
       join(products);
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  eraseDeadOps(block);
 }
 
 void JoinWeights::runOnOperation() {

@@ -14,6 +14,7 @@
 #include "ProductWeights.h"
 #include "luminal/Conversion/Passes.h"
 #include "luminal/Conversion/Target.h"
+#include "luminal/Dialect/HLIR/Utils/DeadOps.h"
 #include "luminal/Dialect/LLIR/Transforms/Layouts.h"
 #include "luminal/Dialect/LLIR/Utils/Values.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -146,9 +147,7 @@ void Packer::run(const Reporter &reporter) {
     if (op->getNumOperands() == 2 && !weights.contains(op->getResult(0)))
       for (unsigned side : {0, 1})
         pack(op, side, reporter);
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  eraseDeadOps(block);
 }
 
 void PackWeights::runOnOperation() {

@@ -5,6 +5,7 @@
 #include "Aten/Custom.h"
 #include "Aten/Helpers.h"
 #include "luminal/Dialect/HLIR/IR/Signature.h"
+#include "luminal/Dialect/HLIR/Utils/DeadOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
@@ -644,10 +645,7 @@ OwningOpRef<ModuleOp> Importer::run() {
   if (failed(reportProblems()) || failed(makeOutputs()))
     return {};
   // Handlers build everything they may need; unused ops are erased.
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  eraseDeadOps(function.getBody().front());
   if (failed(verifyModule()))
     return {};
   return std::move(module);

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Fusion.h"
+#include "luminal/Dialect/HLIR/Utils/DeadOps.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "luminal/Dialect/LLIR/Utils/MergeKernels.h"
@@ -147,13 +148,6 @@ static SmallVector<Operation *> getOps(Block &block) {
   return ops;
 }
 
-static void eraseDead(Block &block) {
-  SmallVector<Operation *> ops = getOps(block);
-  for (Operation *op : llvm::reverse(ops))
-    if (isOpTriviallyDead(op))
-      op->erase();
-}
-
 static void tellKernel(KernelOp kernel, int64_t code,
                        const Reporter &reporter) {
   if (!reporter.isListening())
@@ -184,7 +178,7 @@ void FuseKernels::runOnOperation() {
     return signalPassFailure();
   if (isFused)
     return;
-  eraseDead(block);
+  eraseDeadOps(block);
 
   Assumptions symbols = hlir::getAssumptions(block.getTerminator());
   Reporter reporter(&getContext(), DEBUG_TYPE, func.getSymName());
@@ -204,5 +198,5 @@ void FuseKernels::runOnOperation() {
   replaceResults(plan, placed, taken);
   for (Operation *op : llvm::reverse(flat))
     op->erase();
-  eraseDead(block);
+  eraseDeadOps(block);
 }

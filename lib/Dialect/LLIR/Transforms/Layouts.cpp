@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Transforms/Layouts.h"
+#include "luminal/Dialect/HLIR/Utils/DeadOps.h"
 #include "luminal/Dialect/LLIR/Analysis/ProductAnalysis.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -229,7 +230,5 @@ void Layouts::apply(Block &block, const Assumptions &symbols) const {
   for (Operation &op : llvm::make_early_inc_range(block))
     if (op.getNumResults() > 0 && isMoved(op.getResult(0)))
       moveResults(&op, symbols);
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  eraseDeadOps(block);
 }

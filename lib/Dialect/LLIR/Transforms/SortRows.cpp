@@ -18,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RowOrder.h"
+#include "luminal/Dialect/HLIR/Utils/DeadOps.h"
 #include "luminal/Dialect/LLIR/Analysis/Ascending.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
@@ -344,12 +345,6 @@ double llir::priceSort(double rows, double kernelTime, double operationRate) {
                                      operationRate;
 }
 
-static void eraseDead(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-}
-
 void SortRows::runOnOperation() {
   if (getOperation().isDeclaration())
     return;
@@ -398,5 +393,5 @@ void SortRows::runOnOperation() {
     changed = true;
   }
   if (changed)
-    eraseDead(block);
+    eraseDeadOps(block);
 }

@@ -6,6 +6,32 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FoldIntegersPass : Pass<"hlir-fold-integers", "::mlir::func::FuncOp"> {
+  let summary = "Write integers that are one expression of their index as that";
+  let description = [{
+    Integers and flags that depend on nothing but their index and the program's symbols, such as masks and positions,
+    are linear functions on sets of indices that are known exactly, whatever the symbols are. One that is the same
+    function everywhere becomes a constant or an `hlir.iota`: of a mask that models compute for packed sequences, where
+    there is one sequence, the causal part stays.
+
+    A lookup is read through only where each of its indices is proved inside, and no value whose computation might wrap
+    is folded. A remark tells what each folded value is.
+
+    Before:
+    ```mlir
+    %0 = hlir.iota <(d0) -> (d0 + 1)> : tensor<4xi64>
+    %1 = hlir.iota <(d0) -> (d0)> : tensor<4xi64>
+    %2 = hlir.less_than %1, %0 : tensor<4xi64> -> tensor<4xi1>
+    ```
+    After:
+    ```mlir
+    %true = hlir.constant dense<true> : tensor<i1>
+    %2 = hlir.view %true <(d0) -> ()> : tensor<i1> -> tensor<4xi1>
+    ```
+  }];
+  let dependentDialects = ["::luminal::hlir::HLIRDialect"];
+}
+
 def RollLoopsPass : Pass<"hlir-roll-loops", "::mlir::func::FuncOp"> {
   let summary = "Write repeated subgraphs as loops";
   let description = [{
