@@ -42,23 +42,24 @@ bool TensorComparison::hasShape(const void *object,
                   known.rank);
 }
 
-size_t TensorComparison::findChanged(const ObjectList &tensors,
-                                     const KnownTensors &known, size_t begin,
-                                     size_t end) const {
-  if (!layout)
-    return begin;
+template <bool hasShapes>
+size_t TensorComparison::findChangedOf(const ObjectList &tensors,
+                                       const KnownTensors &known, size_t begin,
+                                       size_t end) const {
   // In registers: nothing is called for most tensors.
   const size_t handle = handleOffset, storageAt = layout->storage,
                offsetAt = layout->offset, typeAt = layout->type,
                memoryAt = layout->memory, ownerAt = layout->owner;
   const KnownPlace *places = known.places.data();
-  const KnownShape *shapes = reader ? known.shapes.data() : nullptr;
+  const KnownShape *shapes = known.shapes.data();
   for (size_t i = begin; i < end; ++i) {
     const void *object = tensors[i];
     const KnownPlace &place = places[i];
-    if (!object || place.offset == KnownPlace::kUnknown ||
-        (shapes && !hasShape(object, shapes[i])))
+    if (!object || place.offset == KnownPlace::kUnknown)
       return i;
+    if constexpr (hasShapes)
+      if (!hasShape(object, shapes[i]))
+        return i;
     const auto *described = load<const void *>(object, handle);
     const auto *storage =
         described ? load<const void *>(described, storageAt) : nullptr;
@@ -69,6 +70,15 @@ size_t TensorComparison::findChanged(const ObjectList &tensors,
       return i;
   }
   return end;
+}
+
+size_t TensorComparison::findChanged(const ObjectList &tensors,
+                                     const KnownTensors &known, size_t begin,
+                                     size_t end) const {
+  if (!layout)
+    return begin;
+  return reader ? findChangedOf<true>(tensors, known, begin, end)
+                : findChangedOf<false>(tensors, known, begin, end);
 }
 
 /// Whether the extents and strides lie where the layout says.

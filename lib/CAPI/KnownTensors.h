@@ -83,6 +83,10 @@ public:
   void note(void *object, KnownTensors &known, size_t index) const;
 
 private:
+  /// `hasShapes`: whether somebody checks what tensors are.
+  template <bool hasShapes>
+  size_t findChangedOf(const ObjectList &tensors, const KnownTensors &known,
+                       size_t begin, size_t end) const;
   bool hasShape(const void *object, const KnownShape &known) const;
   bool noteShape(void *object, KnownShape &known) const;
   /// Whether something may be read of the object.

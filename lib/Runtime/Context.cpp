@@ -217,7 +217,7 @@ Status Context::bindOutput(uint32_t index, void *data, DType dtype,
   std::copy(shape.begin(), shape.end(), extents);
   output.data = data;
   output.bound = true;
-  output.current = false;
+  output.changed = c.numCalls;
   if (onlyMoved)
     c.noteMove(c.inputs.size() + index);
   else
@@ -229,7 +229,8 @@ void Context::unbindOutput(uint32_t index) {
   Impl &c = *impl;
   if (index >= c.outputs.size() || !c.outputs[index].bound)
     return;
-  c.outputs[index].bound = c.outputs[index].current = false;
+  c.outputs[index].bound = false;
+  c.outputs[index].changed = c.numCalls;
   c.pointersChanged = true;
 }
 
@@ -305,7 +306,7 @@ std::span<const int64_t> Context::getInputShape(uint32_t input) const {
 
 Result<const void *> Context::getOutputData(uint32_t index) const {
   const Impl::Output &output = impl->outputs[index];
-  if (!output.current)
+  if (!impl->isCurrent(output))
     return Error("output '" + impl->m.outputs[index].name +
                  "' has no value: run a call first, with the inputs and "
                  "outputs that are bound now");

@@ -206,7 +206,7 @@ struct Context::Impl {
     bool bound = false;
     int64_t bytes = 0;
     bool staged = false;         ///< Its place is in stagedOutputs.
-    bool current = false;        ///< Holds the last call's value.
+    uint64_t changed = 0;        ///< Calls that ended before it was bound.
     Memory own;                  ///< Of the host, if unbound.
     const void *place = nullptr; ///< Where kernels write it.
     DirectMemory direct;
@@ -222,6 +222,14 @@ struct Context::Impl {
   std::vector<Input> inputs;
   std::vector<Output> outputs;
   std::vector<Weight> weights;
+  /// Calls that ended, and whether the last one computed its outputs. No call
+  /// writes to each output for that: there may be hundreds.
+  uint64_t numCalls = 0;
+  bool lastIsDone = false;
+  /// Whether it holds the last call's value.
+  bool isCurrent(const Output &output) const {
+    return lastIsDone && output.changed < numCalls;
+  }
   /// What is prepared from them; null where that is to be done. Of the
   /// artifact, which shares it, or the context's own where some weight is the
   /// caller's and may change.

@@ -30,8 +30,7 @@ Status Context::Impl::prepareDims() {
   LUMINAL_CHECK(evaluateSteps());
   // Shapes are now those of the next call, and allocated memory may be too
   // small.
-  for (Output &output : outputs)
-    output.current = false;
+  lastIsDone = false;
   dimsChanged = false;
   pointersChanged = true;
   return {};

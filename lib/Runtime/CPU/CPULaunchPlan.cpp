@@ -132,6 +132,7 @@ public:
 
 private:
   struct Step {
+    /// Null: the step orders or scans rows.
     KernelFn kernel = nullptr;
     /// What it finds where a kernel finds the symbols: these, or a user's
     /// function the values of its launch.
@@ -338,18 +339,19 @@ Status CPULaunchPlan::launch(StepObserver *observer) {
     if (observer)
       observer->before(i, lease.pool ? step.threads : 1);
     int32_t result = 0;
-    const LaunchSpec &launch = manifest.steps[i].launch;
+    // The manifest is not read where there is a kernel: of many small steps
+    // that takes as long as to run them.
     if (step.work == 0)
       ; // nothing
-    else if (std::holds_alternative<CPUArgsortLaunch>(launch))
-      runArgsort(step, lease.pool);
-    else if (std::holds_alternative<CPUScanLaunch>(launch))
-      runScan(step, lease.pool);
-    else
+    else if (step.kernel)
       result = lease.pool && step.threads > 1
                    ? lease.pool->parallelFor(step.work, step.chunk,
                                              step.threads, runPart, &part)
                    : runPart(&part, 0, step.work, 0);
+    else if (std::holds_alternative<CPUArgsortLaunch>(manifest.steps[i].launch))
+      runArgsort(step, lease.pool);
+    else
+      runScan(step, lease.pool);
     if (result != 0)
       return stepFailed(manifest, i);
     if (observer)
