@@ -2,7 +2,8 @@
 # ===- call_overhead.py - What a call through torch.compile costs ---------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Calls of models that read or write many tensors: through torch.compile by a backend that computes nothing, by the same
-behind AOTAutograd's wrapper, and by Luminal; and through the callable of luminal.compile. The programs are so small that
+behind AOTAutograd's wrapper, and by Luminal; and through the callable of luminal.compile. The second is what Luminal compiled
+with its function replaced: guards in other memory would differ by more than a call takes. The programs are so small that
 what is timed is the way to them. Forms take turns; each number is the fastest of many calls. `added` is what Luminal adds
 to AOTAutograd's wrapper, the kernel of the program included. What a call cannot go without is timed alone: `memory` for its
 results, the `counting` of writes where AOTAutograd's wrapper does not count them, on a GPU the `launch` of its kernels. `own`
@@ -13,6 +14,7 @@ import ctypes
 import pathlib
 import sys
 import time
+import unittest.mock
 
 import models
 import timing
@@ -90,30 +92,64 @@ def wrapped(module, inputs):
                                      keep_inference_input_mutations=True)
 
 
+class Replaceable:
+    """A model compiled by Luminal, whose graph is run by `run`."""
+
+    def __init__(self, model, args):
+        from luminal._backend import backend
+        from luminal._runner import GraphRunner
+
+        direct, graphs = GraphRunner.direct, []
+
+        def noted(runner):
+            graphs.append(direct(runner))
+
+            def call(given):
+                return self.run(given)
+
+            call._boxed_call = True
+            return call
+
+        def keep(given):
+            self.kept = graphs[0](given)
+            return self.kept
+
+        self.form, self.args, self.run = torch.compile(model, backend=backend), args, keep
+        with unittest.mock.patch.object(GraphRunner, "direct", noted):
+            self.form(*args)
+        self.luminal, = graphs
+
+    def call(self):
+        self.run = self.luminal
+        return self.form(*self.args)
+
+    def call_nothing(self):
+        self.run = lambda given: self.kept
+        return self.form(*self.args)
+
+
 def measure(model, rounds, seconds, device):
     """Seconds of a call by form; on a GPU those of the host, which waits for nothing."""
     import luminal
-    from luminal._backend import backend
 
     torch._dynamo.reset()
     model = model.to(device, torch.bfloat16) if isinstance(model, Llama) else model.to(device)
     args = inputs_of(model, device)
-    forms = {"trivial": torch.compile(model, backend=trivial), "wrapper": torch.compile(model, backend=wrapped),
-             "luminal": torch.compile(model, backend=backend), "callable": luminal.compile(model, args)}
-    twin = copy.deepcopy(model)
     with torch.no_grad():
+        first, compiled, whole = torch.compile(model, backend=trivial), Replaceable(model, args), luminal.compile(model, args)
+        forms = {"trivial": lambda: first(*args), "wrapper": compiled.call_nothing, "luminal": compiled.call, "callable": lambda: whole(*args)}
+        twin = copy.deepcopy(model)
         tolerance = dict(rtol=0.05, atol=0.05) if isinstance(model, Llama) else (
             dict(rtol=1e-3, atol=1e-4) if isinstance(model, Decode) else {})
-        torch.testing.assert_close(forms["luminal"](*args), twin(*args), **tolerance)
-        torch.testing.assert_close(forms["callable"](*args), twin(*args), **tolerance)
-        calls = {}
-        for name, form in forms.items():
-            form(*args)
-            calls[name] = lambda form=form: form(*args)
-        calls["memory"], calls["counting"] = torchs_own(model, forms["callable"], args)
+        torch.testing.assert_close(forms["luminal"](), twin(*args), **tolerance)
+        torch.testing.assert_close(forms["callable"](), twin(*args), **tolerance)
+        for form in forms.values():
+            form()
+        calls = dict(forms)
+        calls["memory"], calls["counting"] = torchs_own(model, whole, args)
         num_nodes = 1
         if device == "cuda":
-            calls["launch"], num_nodes = launch_of(forms["callable"], args)
+            calls["launch"], num_nodes = launch_of(whole, args)
         # Where more was started than a device holds, a call waits for it, which is none of its own time.
         settle = torch.cuda.synchronize if device == "cuda" else lambda: None
         times = {name: min(times) for name, times in timing.fastest_by_round(calls, rounds, seconds, settle).items()}
