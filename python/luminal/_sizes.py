@@ -18,6 +18,8 @@ from . import _errors
 # What the compiler says where an extent or an index would have to be proved for all sizes.
 _UNPROVED = re.compile(r"\bprov(e|ably)\b")
 _SYMBOL = re.compile(r"\bs\d+\b")
+# How it begins where an option names sizes that are none: no sizes of a call make that right.
+_OF_OPTION = re.compile(r"(^|: )(range '|--find-variants: )")
 
 
 class FixSizes(Exception):
@@ -54,6 +56,8 @@ def fix(graph_module: fx.GraphModule, symbols: Iterable[str], reason: str) -> No
 def fix_unproved(graph_module: fx.GraphModule, error: _errors.CompileError) -> None:
     """Raises FixSizes where the error may be of sizes that are not known: those that it names, else all of the graph."""
     text = str(error)
+    if _OF_OPTION.search(text):
+        return
     fix(graph_module, _SYMBOL.findall(text), text)
     if _UNPROVED.search(text):
         fix(graph_module, _sizes(graph_module), text)

@@ -4,6 +4,7 @@ import os
 import struct
 import subprocess
 import sys
+import warnings
 
 import conftest
 import helpers
@@ -54,6 +55,16 @@ def test_options_of_inductor_are_told():
 def test_compiler_options():
     error = inner(lambda: helpers.compile(lambda x: x + 1, options={"arch": "frob"})(torch.ones(2)))
     assert isinstance(error, luminal.ArgumentError) and "unknown processor 'frob'" in str(error)
+
+
+@pytest.mark.parametrize("options, text", [({"variants": ("s0=1",)}, "range 's0=1' is of no symbol of the program"),
+                                           ({"find_variants": "s0", "search_candidates": 1}, "'s0' is no symbol of the program")])
+def test_options_that_name_no_symbol(options, text):
+    """The error tells the names that there are, and no size is fixed for it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", luminal.LuminalWarning)
+        error = inner(lambda: helpers.compile(lambda x: x + 1, dynamic=True, options=options)(torch.ones(3)))
+    assert isinstance(error, luminal.CompileError) and text in str(error) and "known are: s" in str(error)
 
 
 def test_meta_tensor():
