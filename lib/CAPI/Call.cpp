@@ -417,7 +417,8 @@ luminal_status Call::capture(ContextPool &pool) const {
 luminal_status Call::run(PooledContext &context) const {
   if (!request.only_shapes) {
     context.stream = stream();
-    if (Status set = context.context->setStream(context.stream); !set)
+    // `runPooled` has asked.
+    if (Status set = context.context->setStream(context.stream, true); !set)
       return fail(set.takeError().message, LUMINAL_ERROR_CALL);
   }
   if (luminal_status status = bind(context))

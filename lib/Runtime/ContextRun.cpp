@@ -53,8 +53,8 @@ Status Context::run(StepListener *listener) {
   return impl->end(impl->call(listener));
 }
 
-Status Context::setStream(std::optional<CallerStream> stream) {
-  if (stream) {
+Status Context::setStream(std::optional<CallerStream> stream, bool isFree) {
+  if (stream && !isFree) {
     LUMINAL_TRY(isCapturing, impl->device.isCapturing(*stream));
     if (isCapturing)
       return Error("the stream is captured into a graph, which this call "

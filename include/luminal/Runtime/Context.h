@@ -131,8 +131,9 @@ public:
   /// waits only where it has a listener or copies between host and device: not
   /// where all bound memory is the device's. An index out of range that is
   /// found later is an error of a later call or of `synchronize`. The stream
-  /// may not be captured: that is what `capture` is for.
-  Status setStream(std::optional<CallerStream> stream);
+  /// may not be captured: that is what `capture` is for. `isFree`: the caller
+  /// has asked the device for that.
+  Status setStream(std::optional<CallerStream> stream, bool isFree = false);
   /// Adds a call to what a stream of the caller's is captured into
   /// (Device::isCapturing), as that stream's next work: nothing is run before
   /// the caller launches the graph, and each launch is one call, with the same

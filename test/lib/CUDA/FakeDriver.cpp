@@ -445,6 +445,7 @@ int cuStreamWaitEvent(StreamHandle stream, EventHandle event, unsigned) {
 }
 int cuStreamIsCapturing(StreamHandle stream, int *state) {
   const StreamStruct &of = *orDefault(stream);
+  ++fake().counts.captureQueries;
   *state = !of.captured   ? kCaptureNone
            : of.isInvalid ? kCaptureInvalidated
                           : kCaptureActive;

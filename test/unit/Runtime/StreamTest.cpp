@@ -99,6 +99,17 @@ TEST(Stream, AnotherStreamComesAfterTheDefaultStream) {
   }
 }
 
+TEST(Stream, ACallerThatHasAskedIsNotAskedFor) {
+  Stream stream;
+  auto *counts = driver<FakeCounts *()>("luminalFakeCounts")();
+  auto c = chain(1).context();
+  const int before = counts->captureQueries;
+  EXPECT_OK(c->setStream(stream.handle, true));
+  EXPECT_EQ(counts->captureQueries, before);
+  EXPECT_OK(c->setStream(stream.handle));
+  EXPECT_EQ(counts->captureQueries, before + 1);
+}
+
 TEST(Stream, AContextOfTheDefaultStreamEndsAfterItsCall) {
   OnDevice x({1}), w({10}), y({0});
   auto c = chain(1).context();
