@@ -111,13 +111,21 @@ static Value affineChannels(OpCall &o, Value y, std::optional<Value> weight,
     y = o.c.add(y, o.spreadAlong(*bias, y, 1));
   return y;
 }
-/// (x - mean) * rstd * weight + bias, each given per channel.
-static Value perChannel(OpCall &o, Value x, Value mean, Value rstd,
-                        std::optional<Value> weight,
-                        std::optional<Value> bias) {
-  Value y =
-      o.c.mul(o.c.sub(x, o.spreadAlong(mean, x, 1)), o.spreadAlong(rstd, x, 1));
-  return affineChannels(o, y, weight, bias);
+/// (x - mean) * rstd * weight + bias by known statistics, each given per
+/// channel: x * scale + shift, as PyTorch computes it on the CPU. Both are of
+/// weights alone, and so prepared.
+static Value scaleChannels(OpCall &o, Value x, Value mean, Value rstd,
+                           std::optional<Value> weight,
+                           std::optional<Value> bias) {
+  Composer &c = o.c;
+  Type wide = o.element(x);
+  Value scale = c.cast(rstd, wide);
+  if (weight)
+    scale = c.mul(scale, c.cast(*weight, wide));
+  Value shift = c.neg(c.mul(c.cast(mean, wide), scale));
+  if (bias)
+    shift = c.add(c.cast(*bias, wide), shift);
+  return affineChannels(o, x, scale, shift);
 }
 
 /// 1 / sqrt(running_var + eps).
@@ -140,8 +148,8 @@ static Result<Value> batchNormOf(OpCall &o) {
     if (v && (o.rank(*v) != 1 || !o.agree(o.extents(*v)[0], o.extents(x)[1])))
       return o.fail("a statistic has another shape than the channels");
   Type type = o.element(x);
-  return c.cast(perChannel(o, c.cast(x, o.opmath(type)), *mean,
-                           runningRstd(o, *variance), weight, bias),
+  return c.cast(scaleChannels(o, c.cast(x, o.opmath(type)), *mean,
+                              runningRstd(o, *variance), weight, bias),
                 type);
 }
 static Status batchNorm(OpCall &o) {
@@ -198,7 +206,7 @@ static Status instanceNorm(OpCall &o) {
       return o.fail("has no statistics");
     Value var = c.cast(*variance, wide);
     Value rstd = c.rsqrt(c.add(var, c.splat(var, eps)));
-    return o.ret(c.cast(perChannel(o, v, *mean, rstd, weight, bias), type));
+    return o.ret(c.cast(scaleChannels(o, v, *mean, rstd, weight, bias), type));
   }
   if (o.has("running_mean") || o.has("running_var"))
     return o.fail("updates running statistics");
@@ -227,7 +235,8 @@ static Status batchNormNoStats(OpCall &o) {
   Value d = c.sub(v, c.view(mean, o.extents(v), {Expr::dim(1)}));
   Value variance = c.mean(c.mul(d, d), axes, false);
   Value rstd = c.rsqrt(c.add(variance, c.splat(variance, eps)));
-  Value y = perChannel(o, v, mean, rstd, weight, bias);
+  Value y =
+      affineChannels(o, c.mul(d, o.spreadAlong(rstd, v, 1)), weight, bias);
   return o.ret({c.cast(y, type), asStated(o, mean, 1), asStated(o, rstd, 2)});
 }
 
