@@ -7,9 +7,10 @@
 // of an image by channels, its operand may be stored in another order, if all
 // that is read with it is stored so as well (DimClasses). Products and kernels
 // of elements write and read any order; inputs and outputs of the function keep
-// theirs.
+// theirs. On a CPU the channels of a depthwise convolution are such a dim as
+// well: where they are innermost, each lane has a sum of its own.
 //
-// Tested by test/Conversion/choose-layouts.mlir.
+// Tested by test/Conversion/choose-layouts.mlir and choose-layouts-lanes.mlir.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,6 +50,8 @@ static constexpr double kWorthwhile = 0.99;
 /// whatever was predicted to save 2 % on 16 workers was stored so, took one
 /// worker 1.19 times as long (Zen, 256 bits).
 static constexpr double kWorthwhilePacked = 0.8;
+/// And where lanes get sums of their own, which pack nothing.
+static constexpr double kWorthwhileOwn = 0.95;
 
 namespace {
 class ChooseLayouts
@@ -67,6 +70,8 @@ struct Product {
   /// a place of its own. From the index there to the product's.
   Value end;
   MapAttr toProduct;
+  /// Of the contracted index; 0 where that is not known, or long.
+  int64_t steps;
 };
 
 using Reordering = std::optional<llir::Reordering>;
@@ -104,6 +109,8 @@ private:
   bool isInnermost(Value v, unsigned number) const;
   bool canMove(Value v, unsigned number) const;
   SmallVector<unsigned, 2> findDims(const Product &p, unsigned side) const;
+  bool isOwnDim(const Product &p, unsigned side, unsigned dim) const;
+  std::optional<unsigned> findOwnDim(const Product &p, unsigned side) const;
   bool hasClass(const Product &p, unsigned number) const;
   bool isReadWhole(const Product &p, unsigned side) const;
 
@@ -117,10 +124,12 @@ private:
                              Block &scratch) const;
   Price priceProduct(const Product &p, const Reordering &reordering);
   Price priceReads(unsigned number) const;
-  bool isWorthwhile(const Price &after, const Price &before) const;
+  bool isWorthwhile(const Price &after, const Price &before,
+                    bool isOwn = false) const;
   Price price(unsigned number);
 
-  void tryClass(unsigned number, const Product &asks, const Reporter &reporter);
+  void tryClass(unsigned number, const Product &asks, bool isOwn,
+                const Reporter &reporter);
   double countBytes(Value v) const {
     return llir::nominalValue(llir::countBytes(v.getType()), symbols);
   }
@@ -176,7 +185,8 @@ void Chooser::addProducts() {
          unsigned(products.size()),
          {findProductRead(op, 0, symbols), findProductRead(op, 1, symbols)},
          result,
-         MapAttr::getIdentity(op->getContext(), getRank(result))});
+         MapAttr::getIdentity(op->getContext(), getRank(result)),
+         countStraightSteps(op)});
   }
 }
 
@@ -229,8 +239,13 @@ Reordering Chooser::findReordering(const Product &p) const {
       order.pop_back();
     std::optional<ContractedDigit> digit = findDigit(p.op, read, order.back());
     if (digit && digit->divisor > 1 && digit->extent > 1 &&
-        llir::packOperand(p.op, other, *digit, symbols))
+        llir::packOperand(p.op, other, {*digit, 1 - side}, symbols))
       return llir::Reordering{*digit, 1 - side};
+    // The weights of what lanes sum up apart are as much side by side.
+    llir::Reordering steps{{1, p.steps}, 1 - side, /*isOutermost=*/true};
+    if (p.steps > 1 && isOwnDim(p, side, order.back()) &&
+        llir::packOperand(p.op, other, steps, symbols))
+      return steps;
   }
   return std::nullopt;
 }
@@ -253,7 +268,7 @@ const PricedProduct &Chooser::priceProduct(const Product &p) {
   if (!found || countPrepared(p, *found) > weights.room)
     return result;
   Price price = priceProduct(p, found);
-  if (isWorthwhile(price, result.price))
+  if (isWorthwhile(price, result.price, found->isOutermost))
     result = {price, found};
   return result;
 }
@@ -269,7 +284,7 @@ StoredSide Chooser::getStored(const Product &p, unsigned side,
   const ProductRead &read = p.reads[side];
   if (reordering && reordering->weights == side) {
     llir::PackedOperand packed =
-        *llir::packOperand(p.op, read, reordering->digit, symbols);
+        *llir::packOperand(p.op, read, *reordering, symbols);
     return {packed.type, packed.map, read.isWidened};
   }
   MapAttr map = read.map;
@@ -360,11 +375,12 @@ Price Chooser::priceReads(unsigned number) const {
 
 /// A GPU's kernel has all of it. On a CPU it must pay however many workers
 /// there are.
-bool Chooser::isWorthwhile(const Price &after, const Price &before) const {
+bool Chooser::isWorthwhile(const Price &after, const Price &before,
+                           bool isOwn) const {
   if (machine.blockThreads)
     return after.all <= kWorthwhile * before.all;
-  return after.all <= kWorthwhilePacked * before.all &&
-         after.ofOne <= kWorthwhilePacked * before.ofOne;
+  double part = isOwn ? kWorthwhileOwn : kWorthwhilePacked;
+  return after.all <= part * before.all && after.ofOne <= part * before.ofOne;
 }
 
 /// Nanoseconds of all that has the class.
@@ -397,6 +413,34 @@ SmallVector<unsigned, 2> Chooser::findDims(const Product &p,
   return found;
 }
 
+/// Whether both operands of a product have an index of `dim` of what it reads
+/// for `side` each: the channels of a depthwise convolution. Where that is
+/// innermost, vectors of sums are computed side by side.
+bool Chooser::isOwnDim(const Product &p, unsigned side, unsigned dim) const {
+  std::optional<unsigned> own = p.reads[side].map.getResults()[dim].asDim();
+  SmallVector<Expr> extents = hlir::getExtents(p.op->getResult(0));
+  const ProductRead &other = p.reads[1 - side];
+  if (machine.blockThreads || !p.steps || !own || *own >= extents.size() ||
+      extents[*own].isConstant(1) || !other.map.usesDim(*own))
+    return false;
+  // The weights have no other dim.
+  for (auto [i, extent] : llvm::enumerate(extents))
+    if (i != *own && !extent.isConstant(1) && other.map.usesDim(i))
+      return false;
+  return true;
+}
+
+/// Such a dim that is not innermost.
+std::optional<unsigned> Chooser::findOwnDim(const Product &p,
+                                            unsigned side) const {
+  if (isWeights(p.reads[side].base) || !isWeights(p.reads[1 - side].base))
+    return std::nullopt;
+  for (unsigned dim = 0, n = getRank(p.reads[side].base); dim < n; ++dim)
+    if (isOwnDim(p, side, dim) && !isInnermostDim(p.reads[side].base, dim))
+      return dim;
+  return std::nullopt;
+}
+
 /// Whether the product reads a side in whole vectors as it multiplies them:
 /// along its contracted index or, where no block of threads puts that side by
 /// side in shared memory, along its own dims.
@@ -422,7 +466,7 @@ static bool isReturned(Value v) {
   });
 }
 
-void Chooser::tryClass(unsigned number, const Product &asks,
+void Chooser::tryClass(unsigned number, const Product &asks, bool isOwn,
                        const Reporter &reporter) {
   Price before = price(number);
   SmallVector<Value> moved;
@@ -462,7 +506,7 @@ void Chooser::tryClass(unsigned number, const Product &asks,
     args.push_back({"reason", reason});
     reporter.missed(asks.op->getLoc(), "layout", args);
   };
-  if (!isWorthwhile(after, before))
+  if (!isWorthwhile(after, before, isOwn))
     return refuse("it would hardly be faster");
   int64_t bytes = 0;
   for (const Product &p : products)
@@ -480,6 +524,8 @@ void Chooser::choose(const Reporter &reporter) {
     const Product *product;
     Value base;
     unsigned dim;
+    /// Whether both operands have an index of it each.
+    bool isOwn;
   };
   SmallVector<Wish> wishes;
   bool hasReorderings = false;
@@ -487,12 +533,17 @@ void Chooser::choose(const Reporter &reporter) {
     hasReorderings |= findReordering(p).has_value();
     for (unsigned side : {0, 1}) {
       SmallVector<unsigned, 2> dims = findDims(p, side);
-      if (dims.empty() || isReadWhole(p, side))
+      if (!dims.empty() && isReadWhole(p, side))
+        dims.clear();
+      std::optional<unsigned> own = findOwnDim(p, side);
+      if (own)
+        dims.push_back(*own);
+      if (dims.empty())
         continue;
       Value base = p.reads[side].base;
       for (unsigned dim : dims)
         if (llir::canReorder(base.getDefiningOp()))
-          wishes.push_back({&p, base, dim});
+          wishes.push_back({&p, base, dim, dim == own});
         else
           reporter.missed(p.op->getLoc(), "layout",
                           {{"innermost", hlir::getExtents(base)[dim].str()},
@@ -502,14 +553,16 @@ void Chooser::choose(const Reporter &reporter) {
   }
   if (wishes.empty() && !hasReorderings)
     return;
-  classes.emplace(block, [&](Value v) { return isWeights(v); });
+  classes.emplace(
+      block, [&](Value v) { return isWeights(v); },
+      /*joinsChannels=*/!machine.blockThreads);
   for (Product &p : products)
     std::tie(p.end, p.toProduct) = followProduct(p.op, symbols);
   DenseSet<unsigned> tried;
   for (const Wish &wish : wishes) {
     unsigned number = classes->getClass(wish.base, wish.dim);
     if (canMove(wish.base, number) && tried.insert(number).second)
-      tryClass(number, *wish.product, reporter);
+      tryClass(number, *wish.product, wish.isOwn, reporter);
   }
   for (const Product &p : products) {
     const Reordering &found = priceProduct(p).reordering;

@@ -107,12 +107,14 @@ static void prefetchFirst(Emitter &e, const WorkLoop &loop, const Grid &grid,
 
 /// The indices of `axis`, of which a unit has all, cut where comparisons change
 /// that elements depend on, as those that tell the borders of an image: in each
-/// part they need no code. One part where there are none, or too many.
+/// part they need no code. None where there are no such, or too many.
 static SmallVector<std::pair<int64_t, int64_t>>
-findParts(Emitter &e, const Axis &axis, IndexRange range, const Index &index) {
+findParts(Emitter &e, const Axis &axis, const Index &index) {
   constexpr size_t kMostParts = 3;
-  std::optional<int64_t> extent = getConstantIntValue(range.hi);
-  if (axis.block || axis.lanes == 1 || !extent || e.loopCase.getThreads())
+  if (axis.block)
+    return {};
+  std::optional<int64_t> extent = getConstantIntValue(e.value(axis.extent));
+  if (!extent)
     return {};
   std::set<int64_t> edges;
   for (Value v : getYielded(e.kernel))
@@ -128,31 +130,72 @@ findParts(Emitter &e, const Axis &axis, IndexRange range, const Index &index) {
   return parts;
 }
 
+namespace {
+/// The axis of a grid that is cut into parts, if any: the vectors', or else the
+/// innermost one for which there are some.
+struct CutAxis {
+  CutAxis(Emitter &e, const Grid &grid, const Index &index) {
+    if (e.loopCase.getThreads() ||
+        llvm::all_of(grid.axes, [](const Axis &a) { return a.lanes == 1; }))
+      return;
+    for (bool ofLanes : {true, false})
+      for (const Axis &of : llvm::reverse(grid.axes))
+        if (parts.empty() && (of.lanes > 1) == ofLanes) {
+          parts = findParts(e, of, index);
+          axis = parts.empty() ? nullptr : &of;
+        }
+  }
+
+  const Axis *axis = nullptr;
+  SmallVector<std::pair<int64_t, int64_t>> parts;
+};
+} // namespace
+
 /// Calls `body` for every index of a unit, part by part.
-static void forEachPart(Emitter &e, const Grid &grid, Value unit,
-                        const Index &index,
+static void forEachPart(Emitter &e, const Grid &grid, const CutAxis &cut,
+                        Value unit, const Index &index,
                         function_ref<void(const Index &)> body) {
-  grid.emitUnit(e, unit, [&](const Axis *inner, IndexRange range) {
-    if (!inner)
-      return body(index);
-    auto parts = findParts(e, *inner, range, index);
-    if (parts.empty())
-      return e.laneLoop(inner->dim, range.lo, range.hi, inner->lanes,
-                        [&] { body(index); });
-    for (auto [begin, end] : parts) {
+  struct Loop {
+    const Axis *axis;
+    IndexRange range;
+  };
+  SmallVector<Loop> loops;
+  for (auto [axis, range] : llvm::zip_equal(grid.axes, grid.setUnit(e, unit)))
+    if (range.lo)
+      loops.push_back({&axis, range});
+  // That of vectors is the innermost, or else the last.
+  llvm::stable_sort(loops, [](const Loop &x, const Loop &y) {
+    return x.axis->lanes < y.axis->lanes;
+  });
+  std::function<void(size_t, const Index &)> nest = [&](size_t i,
+                                                        const Index &at) {
+    if (i == loops.size())
+      return body(at);
+    auto [axis, range] = loops[i];
+    auto loop = [&](unsigned dim, Value lo, Value hi, const Index &inner) {
+      if (i + 1 == loops.size())
+        return e.laneLoop(dim, lo, hi, axis->lanes, [&] { body(inner); });
+      e.forLoop(lo, hi, e.constant(1), [&](Value x) {
+        e.setDim(dim, x);
+        nest(i + 1, inner);
+      });
+    };
+    if (cut.axis != axis)
+      return loop(axis->dim, range.lo, range.hi, at);
+    for (auto [begin, end] : cut.parts) {
       unsigned dim = e.addDim(end - begin);
-      Index at = index;
-      for (Expr &x : at)
+      Index inner = at;
+      for (Expr &x : inner)
         x = e.simplify(
             x.substitute([&](const Expr &leaf) -> std::optional<Expr> {
-              if (leaf.asDim() == inner->dim)
+              if (leaf.asDim() == axis->dim)
                 return begin + Expr::dim(dim);
               return std::nullopt;
             }));
-      e.laneLoop(dim, e.constant(0), e.constant(end - begin), inner->lanes,
-                 [&] { body(at); });
+      loop(dim, e.constant(0), e.constant(end - begin), inner);
     }
-  });
+  };
+  nest(0, index);
 }
 
 //===----------------------------------------------------------------------===//
@@ -355,13 +398,14 @@ WorkShape luminal::emitElements(Emitter &e, const WorkLoop &loop) {
   std::optional<ElementsTogether> together;
   if (llir::areTogether(e.loopCase))
     together.emplace(e, grid, domain.index);
+  CutAxis cut(e, grid, domain.index);
   e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
     if (parts.isCut())
       parts.emitUnit(unit, domain.index, forEachIndex, emitElement);
     else if (together)
       together->emit(unit);
     else
-      forEachPart(e, grid, unit, domain.index, emitAt);
+      forEachPart(e, grid, cut, unit, domain.index, emitAt);
   });
   e.clearPlaces();
   Expr cost = grid.getUnitLength() * getElementCost(e.kernel);

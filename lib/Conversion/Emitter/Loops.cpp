@@ -328,6 +328,22 @@ Emitter::emitStates(ArrayRef<ReductionAt> reductions, bool varies,
     mergeTeam(joint.ops, states);
     return states;
   }
+  // All steps are straight code: other elements are computed meanwhile, and
+  // each step is one operation more of a single state. Its indices are
+  // constants.
+  std::optional<int64_t> length = getConstantIntValue(span.length);
+  if (varies && unroll > 1 && getConstantIntValue(span.lo) == 0 && length &&
+      *length <= int64_t(unroll)) {
+    SmallVector<Value> state = joint.emitInitial(b);
+    for (int64_t u = 0; u < *length; ++u) {
+      inner.back() = Expr(u);
+      if (before)
+        before(inner);
+      state = joint.emitStep(*this, state, joint.emitTerms(*this, inner.back()),
+                             /*mask=*/{});
+    }
+    return joint.split(state);
+  }
   Value n = add(span.lo, span.length), step = constant(width);
   Value block = constant(int64_t(width) * unroll);
   SmallVector<Value> initial = joint.emitInitial(b), states;

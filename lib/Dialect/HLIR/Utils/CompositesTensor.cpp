@@ -196,6 +196,16 @@ Value Composer::linear(Value x, Value w) {
   return contract(*this, x, w, extents, xMap, {n, k});
 }
 
+Value Composer::linearOfGroups(Value x, Value w) {
+  SmallVector<Expr> extents = getExtents(x), wExtents = getExtents(w);
+  unsigned rows = extents.size() - 1;
+  SmallVector<Expr> xMap = identityMap(rows);
+  Expr n = Expr::dim(rows), k = Expr::dim(rows + 1);
+  xMap.push_back(k);
+  extents.insert(extents.end() - 1, wExtents[1]);
+  return contract(*this, x, w, extents, xMap, {Expr::dim(0), n, k});
+}
+
 //===----------------------------------------------------------------------===//
 // Index ops
 //===----------------------------------------------------------------------===//

@@ -94,13 +94,17 @@ std::set<int64_t> luminal::findEdges(KernelAnalysis &a, Value v,
         difference ? difference->linearIn(dim) : std::nullopt;
     if (!linear)
       return;
+    // Of windows the rest differs from element to element of one.
+    const Assumptions &known = a.getAssumptions();
     std::optional<int64_t> stride = linear->stride.asConstant(),
-                           rest = linear->rest.asConstant();
-    if (!stride || !rest || *stride == 0)
+                           least = known.lowerBound(linear->rest),
+                           most = known.upperBound(linear->rest);
+    if (!stride || !least || !most || *stride == 0)
       return;
     // stride * dim + rest >= 0 from there on, or up to there.
-    edges.insert(*stride > 0 ? llvm::divideCeilSigned(-*rest, *stride)
-                             : llvm::divideFloorSigned(*rest, -*stride) + 1);
+    for (int64_t rest : {*least, *most})
+      edges.insert(*stride > 0 ? llvm::divideCeilSigned(-rest, *stride)
+                               : llvm::divideFloorSigned(rest, -*stride) + 1);
   };
   a.walk(v, index, /*visit=*/nullptr, visit);
   return edges;

@@ -52,6 +52,24 @@ void DimClasses::visit(Operation &op, function_ref<bool(Value)> isApart) {
     }
     return;
   }
+  if (auto product = dyn_cast<llir::ProductOpInterface>(op)) {
+    if (!joinsChannels)
+      return;
+    for (bool isLeft : {true, false}) {
+      Value v = isLeft ? product.getLhs() : product.getRhs(),
+            other = isLeft ? product.getRhs() : product.getLhs();
+      hlir::MapAttr map = isLeft ? product.getLhsMap() : product.getRhsMap(),
+                    ofOther =
+                        isLeft ? product.getRhsMap() : product.getLhsMap();
+      if (isApart(v) || !isApart(other))
+        continue;
+      for (auto [i, e] : llvm::enumerate(map.getResults()))
+        if (std::optional<unsigned> dim = e.asDim();
+            dim && *dim < getRank(op.getResult(0)) && ofOther.usesDim(*dim))
+          join(op.getResult(0), *dim, v, i);
+    }
+    return;
+  }
   auto body = dyn_cast<llir::BodyOpInterface>(op);
   bool isPointwise = op.hasTrait<OpTrait::SameOperandsAndResultType>() ||
                      (body && body.isPointwise());
@@ -67,7 +85,9 @@ void DimClasses::visit(Operation &op, function_ref<bool(Value)> isApart) {
       join(op.getResult(0), i, result, i);
 }
 
-DimClasses::DimClasses(Block &block, function_ref<bool(Value)> isApart) {
+DimClasses::DimClasses(Block &block, function_ref<bool(Value)> isApart,
+                       bool joinsChannels)
+    : joinsChannels(joinsChannels) {
   for (Value argument : block.getArguments())
     add(argument);
   for (Operation &op : block)

@@ -29,6 +29,11 @@ ProductRead luminal::findProductRead(llir::ProductOpInterface op,
   }
 }
 
+int64_t luminal::countStraightSteps(llir::ProductOpInterface op) {
+  int64_t steps = op.getReducedExtent().asConstant().value_or(0);
+  return steps <= kMostStraightSteps ? steps : 0;
+}
+
 /// `e` as a digit of dim `k`, of which `extent` are left.
 static std::optional<ContractedDigit> asDigit(const Expr &e, unsigned k,
                                               int64_t extent) {

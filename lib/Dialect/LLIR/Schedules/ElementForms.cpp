@@ -20,7 +20,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Forms.h"
+#include "LaneSums.h"
 #include "Together.h"
+#include "luminal/Dialect/LLIR/Analysis/ProductReads.h"
 #include "luminal/Dialect/LLIR/Analysis/TransposedReads.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -510,6 +512,10 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
         return cases;
     return proposeThreads(a, domain, reductions, machine, why);
   }
+  if (std::optional<LaneSums> sums = findLaneSums(a, machine)) {
+    why.push_back({"form", "each lane's sum in straight code"});
+    return {buildLaneSums(a, *sums, machine)};
+  }
   unsigned most = machine.getLanes(32), lanes = 1;
   CaseBuilder c(kernel.getContext(), machine);
   bool alongReduced =
@@ -576,6 +582,16 @@ static LoopWork count(KernelOp kernel,
   KernelSizes sizes(a);
   LoopWork work;
   work.units = sizes.countUnits(loopCase, getResultExtents(kernel, 0));
+  if (std::optional<LaneSums> sums = findLaneSums(a, machine);
+      sums && isStraight(*sums, loopCase)) {
+    // Beside its borders a line has no comparisons; a step is a load and a
+    // multiplication, one operation.
+    addResults(work, kernel, sizes);
+    work.operations +=
+        double(sums->steps) * sizes.countElements(sums->op->getResult(0));
+    addFetchedResults(work, kernel, loopCase, sizes, machine);
+    return work;
+  }
   work.operations = sizes.countNested() * countScalarLoss(loopCase, machine);
   work.memoryBytes = sizes.countMemory();
   addFetchedResults(work, kernel, loopCase, sizes, machine);
@@ -629,7 +645,8 @@ static LogicalResult verify(KernelOp kernel,
     if (!isa<ReductionOpInterface>(op))
       return emitError() << "gives op" << form.getOp() << ", " << describe(op)
                          << ", the form " << form.getForm().getValue();
-    SmallVector<NumberRule> rules = {{"lanes", 1, 64}, {"unroll", 1, 16}};
+    SmallVector<NumberRule> rules = {{"lanes", 1, 64},
+                                     {"unroll", 1, kMostStraightSteps}};
     if (isTogether(form)) {
       rules.push_back({"sums", 1, form.getNumber("lanes", 1)});
       rules.push_back({"blocks", 1, 32});

@@ -26,6 +26,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LaneSums.h"
 #include "ProductChoices.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/Debug.h"
@@ -555,6 +556,10 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     why.push_back({"no tile because", fits.str()});
     if (Operation *other = fits.getSubject())
       why.push_back({"in the way", describeWithPlace(other)});
+    return {};
+  }
+  if (findLaneSums(a, machine)) {
+    why.push_back({"no tile because", "lanes have sums of their own"});
     return {};
   }
   if (isCut(kernel, op, ranges, machine)) {

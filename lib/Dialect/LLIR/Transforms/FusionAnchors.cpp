@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Fusion.h"
+#include "luminal/Dialect/LLIR/Analysis/ProductReads.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 
 using namespace mlir;
@@ -229,6 +230,24 @@ static bool isReadByWindows(const Group &group, MapAttr map,
   });
 }
 
+/// Whether lanes have sums of their own behind `group`: the results are stored
+/// along a dim of which both operands have an index each, as the channels of a
+/// depthwise convolution.
+static bool isSummedByLanes(const Group &group, MapAttr map, MapAttr other) {
+  return llvm::all_of(group.roots, [&](const Root &root) {
+    SmallVector<Expr> sizes = hlir::getExtents(root.value);
+    ArrayRef<Expr> index = root.fromSpace.getResults();
+    for (size_t i = index.size(); i-- > 0;)
+      if (!sizes[i].isConstant(1)) {
+        std::optional<unsigned> dim = index[i].asDim();
+        return dim && other.usesDim(*dim) &&
+               llvm::any_of(map.getResults(),
+                            [&](const Expr &e) { return e.asDim() == dim; });
+      }
+    return false;
+  });
+}
+
 Decision FusionPlan::joinProduct(Group &group, ProductOpInterface op) {
   Value value = op->getResult(0);
   if (isReadByRows(group, value))
@@ -260,8 +279,11 @@ Decision FusionPlan::joinProduct(Group &group, ProductOpInterface op) {
     double work = 0;
     if (operand == op.getRhs() && canStream(group, op))
       work = countRowsAtOnce(op, ArrayRef<Expr>(extents).drop_back(2));
+    MapAttr other = operand == op.getLhs() ? op.getRhsMap() : op.getLhsMap();
+    bool isCut = isCopied || (chipBytes > 0 && countStraightSteps(op) &&
+                              isSummedByLanes(group, map, other));
     addWholeRead(group, operand, reads,
-                 cast<CodeOpInterface>(*op).getLoopCopies(), work, isCopied);
+                 cast<CodeOpInterface>(*op).getLoopCopies(), work, isCut);
   }
   readByRows(group, op);
   return Decision::accept(&group);

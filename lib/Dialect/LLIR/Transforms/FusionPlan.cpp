@@ -467,9 +467,13 @@ static bool isWidening(Value value) {
              getElementTypeOrSelf(value).getIntOrFloatBitWidth();
 }
 
-/// Whether all readers have loops that are cut where it changes.
+/// Whether all readers have loops that are cut where it changes, or where it
+/// changes which of two values it is: an image and what is around it.
 bool FusionPlan::isToldByLoops(Value value) const {
-  if (!ofIndices.contains(value))
+  auto op = value.getDefiningOp<ElementwiseOp>();
+  bool isChosen =
+      op && op.getFn() == Fn::Select && isOfIndices(op->getOperand(0));
+  if (!isChosen && !ofIndices.contains(value))
     return false;
   return llvm::all_of(readers.lookup(value), [&](const Group *group) {
     return llvm::all_of(group->accesses.lookup(value), [&](const Access &a) {

@@ -41,19 +41,23 @@ MapAttr llir::getFromOrder(MLIRContext *context, const DimOrder &order) {
 
 std::optional<PackedOperand> llir::packOperand(ProductOpInterface op,
                                                const ProductRead &read,
-                                               const ContractedDigit &digit,
+                                               const Reordering &reordering,
                                                const Assumptions &symbols) {
   MLIRContext *context = op->getContext();
   SmallVector<Expr> domain = hlir::getExtents(op->getResult(0)), extents;
   domain.push_back(op.getReducedExtent());
-  MapAttr map = reorderContracted(op, read.map, digit, symbols);
-  std::vector<Expr> index;
+  MapAttr map = reorderContracted(op, read.map, reordering.digit, symbols);
+  const unsigned contracted = domain.size() - 1;
+  SmallVector<unsigned> order =
+      llvm::to_vector(llvm::seq<unsigned>(0, domain.size()));
+  if (reordering.isOutermost)
+    std::rotate(order.begin(), order.end() - 1, order.end());
+  std::vector<Expr> index(domain.size(), Expr(0));
   SmallVector<Expr> used;
-  for (unsigned i = 0; i < domain.size(); ++i) {
-    bool isUsed = map.usesDim(i) || i + 1 == domain.size();
-    index.push_back(isUsed ? Expr::dim(extents.size()) : Expr(0));
-    if (!isUsed)
+  for (unsigned i : order) {
+    if (!map.usesDim(i) && i != contracted)
       continue;
+    index[i] = Expr::dim(extents.size());
     extents.push_back(domain[i]);
     used.push_back(Expr::dim(i));
   }
@@ -157,7 +161,7 @@ void Layouts::reorderProduct(ProductOpInterface op,
                              const Assumptions &symbols) const {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   ProductRead read = findProductRead(op, reordering.weights, symbols);
-  PackedOperand packed = *packOperand(op, read, reordering.digit, symbols);
+  PackedOperand packed = *packOperand(op, read, reordering, symbols);
   MapAttr maps[] = {op.getLhsMap(), op.getRhsMap()};
   for (MapAttr &map : maps)
     map = reorderContracted(op, map, reordering.digit, symbols);

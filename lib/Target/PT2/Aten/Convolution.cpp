@@ -138,15 +138,9 @@ static Result<Value> convolve(OpCall &o, unsigned n, Value x, Value weight,
       order.push_back(i + 1);
     y = c.permute(y, order);
   } else {
-    std::vector<Expr> rows(space.begin() + 1, space.end() - 1);
-    Value a = c.reshape(columns, {Expr(groups), product(rows), k});
-    Value b =
-        c.permute(c.reshape(weight, {Expr(groups), perGroup, k}), {0, 2, 1});
-    y = c.matmul(a, b);
-    SmallVector<Expr> full(space.begin(), space.end() - 1);
-    full.push_back(perGroup);
-    y = c.reshape(y, full);
     // [groups, batch, positions..., channel of the group]
+    y = c.linearOfGroups(columns,
+                         c.reshape(weight, {Expr(groups), perGroup, k}));
     SmallVector<unsigned> order = {1, 0, n + 2};
     for (unsigned i = 0; i < n; ++i)
       order.push_back(i + 2);

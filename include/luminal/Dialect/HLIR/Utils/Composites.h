@@ -157,6 +157,8 @@ public:
   mlir::Value matmul(mlir::Value a, mlir::Value b);
   /// x [..., k] times w [n, k] transposed.
   mlir::Value linear(mlir::Value x, mlir::Value w);
+  /// The same for each group: x [groups, ..., k] times w [groups, n, k].
+  mlir::Value linearOfGroups(mlir::Value x, mlir::Value w);
 
   // Index ops.
   /// `value` over the index space of `extents`, as i64.

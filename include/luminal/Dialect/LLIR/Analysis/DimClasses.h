@@ -20,8 +20,11 @@ namespace luminal {
 class DimClasses {
 public:
   /// Of the values of a block of flat ops. Those that are `apart`, as masks
-  /// that several images share, have classes of their own.
-  DimClasses(mlir::Block &block, llvm::function_ref<bool(mlir::Value)> isApart);
+  /// that several images share, have classes of their own. With `joinsChannels`
+  /// a product with what is apart has the dims that its operands have an index
+  /// of each, as the channels of a depthwise convolution.
+  DimClasses(mlir::Block &block, llvm::function_ref<bool(mlir::Value)> isApart,
+             bool joinsChannels = false);
 
   unsigned getClass(mlir::Value v, unsigned dim) const;
   /// The dim of `v` of that class; nothing where none or several are.
@@ -37,6 +40,7 @@ private:
   void visit(mlir::Operation &op,
              llvm::function_ref<bool(mlir::Value)> isApart);
 
+  bool joinsChannels;
   llvm::SmallVector<mlir::Value> values;
   llvm::DenseMap<mlir::Value, unsigned> firstDim;
   unsigned count = 0;

@@ -30,6 +30,14 @@ struct ProductRead {
 ProductRead findProductRead(llir::ProductOpInterface op, unsigned number,
                             const Assumptions &symbols);
 
+/// Steps of a contracted index, at most, that are straight code where lanes
+/// have sums of their own, as the channels of a depthwise convolution: a window
+/// of 7 x 7.
+constexpr int64_t kMostStraightSteps = 49;
+/// The steps of a product where they are so few; 0 where they are not, or not
+/// known.
+int64_t countStraightSteps(llir::ProductOpInterface op);
+
 /// A part of the contracted index: k floordiv divisor mod extent.
 struct ContractedDigit {
   int64_t divisor = 1, extent = 1;

@@ -32,8 +32,8 @@ hlir::MapAttr getFromOrder(mlir::MLIRContext *context, const DimOrder &order);
 hlir::MapAttr getToOrder(mlir::MLIRContext *context, const DimOrder &order);
 
 /// An operand of weights as a tensor of its own, in the order in which a
-/// product reads it: the dims of the product that it depends on, then the
-/// contracted one.
+/// product reads it: the dims of the product that it depends on, and behind or
+/// before them the contracted one.
 struct PackedOperand {
   mlir::RankedTensorType type;
   /// From its index to that of what was read.
@@ -42,10 +42,20 @@ struct PackedOperand {
   hlir::MapAttr map;
 };
 
+struct Reordering {
+  /// Which part of the contracted index is innermost.
+  ContractedDigit digit;
+  /// The operand that is of weights.
+  unsigned weights;
+  /// Whether the contracted index comes first in these: lanes have sums of
+  /// their own.
+  bool isOutermost = false;
+};
+
 /// Nothing where it would not have as many elements as what was read.
 std::optional<PackedOperand> packOperand(ProductOpInterface op,
                                          const ProductRead &read,
-                                         const ContractedDigit &digit,
+                                         const Reordering &reordering,
                                          const Assumptions &symbols);
 
 /// An operand of weights as panels (ProductAnalysis::Panels): of the dims that
@@ -61,12 +71,6 @@ packPanels(ProductOpInterface op, const ProductRead &read,
 /// The op over dims in another order, with operands read so; reductions keep
 /// their last dim. It is pointwise, a row reduction or a product.
 bool canReorder(mlir::Operation *op);
-
-struct Reordering {
-  ContractedDigit digit;
-  /// The operand that is of weights.
-  unsigned weights;
-};
 
 /// What is decided of a block.
 class Layouts {

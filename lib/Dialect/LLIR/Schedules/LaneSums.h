@@ -1,0 +1,40 @@
+//===- LaneSums.h - Products of which each lane has its own -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A depthwise convolution whose channels lie side by side has nothing for a
+// tile to share between columns: each element is a short sum of its own, over
+// elements that are lanes of vectors in memory. So it is computed by elements,
+// all steps in straight code. A unit has one vector of channels and walks along
+// a line of the image, with the weights in registers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_LANESUMS_H
+#define LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_LANESUMS_H
+
+#include "Forms.h"
+
+namespace luminal::llir {
+
+struct LaneSums {
+  ProductOpInterface op;
+  Domain domain;
+  /// Of the contracted index.
+  int64_t steps;
+  unsigned lanes;
+};
+
+/// The sums of `a`'s kernel, if they are such.
+std::optional<LaneSums> findLaneSums(KernelAnalysis &a,
+                                     const MachineModel &machine);
+
+/// The case that computes them.
+LoopCaseAttr buildLaneSums(KernelAnalysis &a, const LaneSums &sums,
+                           const MachineModel &machine);
+
+/// Whether a case computes them so, in straight code.
+bool isStraight(const LaneSums &sums, LoopCaseAttr loopCase);
+
+} // namespace luminal::llir
+
+#endif // LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_LANESUMS_H
