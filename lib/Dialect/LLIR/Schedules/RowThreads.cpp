@@ -1,0 +1,163 @@
+//===- RowThreads.cpp - Rows by the threads of a GPU ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Rows.h"
+#include "Threads.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+/// Rows that a thread takes at once where neighbours in memory are in different
+/// rows: as many as it reads and writes by one access each, where enough
+/// threads are left to keep memory busy. It reads so many elements of each in a
+/// row.
+static unsigned chooseRowLanes(KernelAnalysis &a, const Rows &rows,
+                               const Domain &domain, unsigned column,
+                               int64_t elements, const MachineModel &machine) {
+  Accesses accesses(a);
+  for (RowReductionOpInterface op : rows.reduces)
+    for (Value operand : op->getOperands())
+      accesses.addReads(operand, append(domain.index, column));
+  for (auto [i, v] : llvm::enumerate(getYielded(rows.kernel)))
+    accesses.addResult(i, rows.isRowLevel(v) ? domain.index
+                                             : append(domain.index, column));
+  const Expr &extent = domain.extents.back();
+  std::optional<int64_t> n = extent.asConstant(),
+                         count = product({domain.extents.begin(),
+                                          domain.extents.end()})
+                                     .asConstant();
+  if (!n || !count)
+    return 1;
+  unsigned lanes = accesses.chooseLanes(domain.dims.back(), extent, machine);
+  // Few rows have parts, which make more threads: 65536 x 1000 of f32 took 76
+  // us on an H200 by elements, 68 by vectors.
+  constexpr int64_t kTurnsOfPart = 4, kLargest = 1 << 20;
+  bool areFew = *count < countThreadsInFlight(kLargest, machine);
+  auto isBusy = [&] {
+    double bytes = double(lanes * elements * accesses.getLeastBits()) / 8;
+    int64_t parts =
+        llvm::divideCeil(countThreadsInFlight(bytes, machine), *count / lanes);
+    std::optional<int64_t> extent = rows.extent.asConstant();
+    return parts == 1 ||
+           (areFew && extent && *extent >= parts * elements * kTurnsOfPart);
+  };
+  while (lanes > 1 && (*n % lanes != 0 || *count < lanes || !isBusy()))
+    lanes /= 2;
+  return lanes;
+}
+
+/// A team takes a row, or a thread does where neighbours in memory are in
+/// different rows.
+SmallVector<LoopCaseAttr> llir::proposeRowThreads(
+    KernelAnalysis &a, const Rows &rows, const Domain &domain, unsigned column,
+    const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
+  // Vectors that a thread keeps in registers; more of them where they are less
+  // than 4 bytes, and where it sums rows alone: memory answers late.
+  constexpr int64_t kVectorsEach = 2, kMostRounds = 8, kMostRoundsOfFew = 16,
+                    kLeastRounds = 4;
+  constexpr double kNear = 1.2;
+  CaseBuilder c(a.kernel.getContext(), machine);
+  Accesses accesses(a);
+  for (RowReductionOpInterface op : rows.reduces)
+    for (Value operand : op->getOperands())
+      accesses.addReads(operand, append(domain.index, column));
+  for (auto [i, v] : llvm::enumerate(getYielded(rows.kernel)))
+    if (!rows.isRowLevel(v))
+      accesses.addResult(i, append(domain.index, column));
+  unsigned lanes = accesses.chooseLanes(column, rows.extent, machine);
+  std::optional<int64_t> n = rows.extent.asConstant(), vectors, count;
+  count = product({domain.extents.begin(), domain.extents.end()}).asConstant();
+  if (n)
+    vectors = llvm::divideCeil(*n, lanes);
+  SmallVector<Reporter::Arg> ignored;
+  bool isAcross =
+      shouldRunAcross(a, rows, domain, column, machine.getLanes(32), ignored);
+  if (isAcross)
+    lanes = 1;
+  else
+    c.team = chooseTeam(vectors, count, kVectorsEach, machine,
+                        lanes > 1 &&
+                            lanes == machine.getLanes(accesses.getLeastBits()));
+  unsigned bits = accesses.getLeastBits();
+  // Narrow elements keep memory busy where a thread takes many; a smaller team
+  // meets sooner. 12007 rows of 1537 bf16 took 56 us on an H200 by teams of
+  // 512, 31 by 128.
+  if (!isAcross && lanes * bits < 32 && vectors && count)
+    while (c.team > 4 * machine.warpThreads &&
+           *vectors <= int64_t(c.team) / 2 * kMostRoundsOfFew &&
+           hasWorkForTeams(*count, c.team / 2))
+      c.team /= 2;
+  int64_t states = 0;
+  for (RowReductionOpInterface op : rows.reduces)
+    states += int64_t(
+        cast<ReductionOpInterface>(op.getOperation()).getStateTypes().size());
+  bool isFew = isAcross ? states == 1 : lanes * bits < 32;
+  int64_t most = isFew ? kMostRoundsOfFew : kMostRounds;
+  int64_t unroll = chooseRounds(vectors, c.team, most);
+  // What is left over is a loop of its own.
+  if (!isAcross && isFew && vectors && *vectors >= int64_t(c.team))
+    unroll = std::min(unroll, *vectors / int64_t(c.team));
+  // A short row is read at once.
+  if (isAcross)
+    unroll = n && *n <= most ? std::max<int64_t>(1, *n)
+                             : chooseUnroll(rows.extent, 1, most);
+  unsigned rowLanes = 1;
+  if (isAcross)
+    rowLanes = chooseRowLanes(a, rows, domain, column, unroll, machine);
+  // What threads have on their way beyond what memory takes to answer is in
+  // each other's way there: 256 x 500 x 513 of f32 took 68 us on an H200 by 2
+  // to 5 at a time, 77 by 8 to 16.
+  if (isAcross && n && *n > most && count) {
+    double threads = std::min(double(machine.workers) * machine.residentThreads,
+                              double(*count) / rowLanes);
+    double enough = machine.memoryLatency *
+                    machine.getReadRate(machine.workers) /
+                    (threads * rowLanes * bits / 8);
+    while (unroll > kLeastRounds && double(unroll) > kNear * enough)
+      unroll /= 2;
+  }
+  for (ArrayRef<unsigned> group : domain.groups) {
+    bool isLast = c.grid.size() + 1 == domain.groups.size();
+    int64_t block = isLast && rowLanes > 1 ? rowLanes : 1;
+    c.grid.push_back(c.axis(group, block, block));
+  }
+  if (!rows.extent.isConstant(1))
+    c.stream.push_back(c.axis(rows.getStreamDim(), 0, lanes));
+  // As many as may be, also where they leave a rest: rows of 50257 f16 took
+  // 62.6 us on an H200 by 16 of them, 69.7 by 11, 65.8 by 8.
+  if (isFew && !isAcross && vectors && *vectors > int64_t(c.team) * most)
+    unroll = most;
+  SmallVector<CaseBuilder::Number> numbers = {{"lanes", lanes},
+                                              {"unroll", unroll}};
+  // One block's barriers are other blocks' time. A multiprocessor has registers
+  // for all threads where each keeps few elements, those of its row.
+  constexpr int64_t kFewElements = 8;
+  int64_t atATime = machine.residentThreads;
+  if (lanes * unroll > kFewElements || !vectors ||
+      *vectors > unroll * int64_t(c.team))
+    atATime /= 2;
+  if (c.team > machine.warpThreads)
+    numbers.push_back({"blocks", atATime / c.team});
+  Walks walks(a, domain, column);
+  for (RowReductionOpInterface op : rows.reduces)
+    walks.add(op, lanes);
+  walks.addForms(
+      c,
+      [&](const Walks::Walk &walk, size_t) {
+        c.addForm(walk.ops.front(), "pass", numbers);
+      },
+      why);
+  std::optional<int64_t> total;
+  if (count)
+    total = *count / rowLanes * c.team;
+  // Parts of few rows make whole blocks.
+  c.threads = chooseThreads(std::nullopt, c.team, machine);
+  SmallVector<LoopCaseAttr> cases =
+      addParts(c, a, rows, domain, 1, lanes * unroll, double(unroll * bits) / 8,
+               machine, why);
+  if (cases.front().getParts() > 1)
+    return cases;
+  c.threads = chooseThreads(total, c.team, machine);
+  return {c.build()};
+}
