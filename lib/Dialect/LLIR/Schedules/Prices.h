@@ -32,6 +32,9 @@ struct LoopWork {
   /// Bytes to memory that a worker waits for, with nothing else to do: caches
   /// would take them and write them while it goes on.
   double exposedBytes = 0;
+  /// How often a thread of a GPU waits for memory, one time after the other:
+  /// those that run at once wait together.
+  double waits = 0;
   /// Whether results are so large that they are in no cache afterwards, nor
   /// what was there before.
   bool leavesCaches = false;

@@ -143,6 +143,45 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
                   machine, why);
 }
 
+/// What threads wait for, pass by pass, and what a team reads where neighbours
+/// in memory are in different rows.
+static void addWaits(LoopWork &work, KernelAnalysis &a, const Rows &rows,
+                     LoopCaseAttr loopCase, const MachineModel &machine) {
+  KernelSizes sizes(a);
+  const double length = sizes.valueOf(rows.extent);
+  double threads = loopCase.getThreads(), team = loopCase.getTeam();
+  double rounds = 0;
+  for (const ReductionWalk &walk : getWalks(
+           llvm::to_vector_of<ReductionOpInterface>(rows.reduces), loopCase)) {
+    rounds = std::ceil(length / double(loopCase.getParts()) /
+                       (team * double(walk.form.getNumber("lanes", 1)) *
+                        double(walk.form.getNumber("unroll", 1))));
+    work.waits += rounds;
+  }
+  // The last pass, which writes.
+  if (rows.hasElementLevel())
+    work.waits += rounds;
+  work.waits *= std::ceil(work.units * threads /
+                          (double(machine.workers) * machine.residentThreads));
+  unsigned column = a.addDim(rows.extent);
+  Domain domain = rows.findDomain(a, column);
+  SmallVector<Reporter::Arg> ignored;
+  if (team == 1 ||
+      !shouldRunAcross(a, rows, domain, column, machine.getLanes(32), ignored))
+    return;
+  // Each element is on a line of its own. Of a sector that a block reads, its
+  // rows have their elements.
+  const double line = 4 * machine.warpThreads, sector = machine.warpThreads;
+  double elements =
+      length *
+      sizes.valueOf(product({rows.extents.begin(), rows.extents.end()}));
+  double walks = rows.reduces.size() + (rows.hasElementLevel() ? 1 : 0);
+  work.cacheBytes += line * elements * walks;
+  double ofBlock = work.memoryBytes / elements * threads / team;
+  work.farBytes +=
+      work.memoryBytes * std::max(0.0, sector / std::max(1.0, ofBlock) - 1);
+}
+
 LoopWork llir::countRows(KernelOp kernel,
                          const KernelAnalysis::SymbolRanges &ranges,
                          LoopCaseAttr loopCase, const MachineModel &machine) {
@@ -171,6 +210,8 @@ LoopWork llir::countRows(KernelOp kernel,
   work.operations *= countScalarLoss(loopCase, machine);
   work.memoryBytes = sizes.countMemory();
   addFetchedResults(work, kernel, loopCase, sizes, machine);
+  if (loopCase.getThreads())
+    addWaits(work, a, rows, loopCase, machine);
   // The last pass does little more than write the row (measured on Zen 3: a
   // softmax of 2048 x 2048 takes 4.2 ms so, 3.4 by the caches).
   if (loopCase.getNontemporal())

@@ -47,6 +47,56 @@ static unsigned chooseRowLanes(KernelAnalysis &a, const Rows &rows,
   return lanes;
 }
 
+/// Teams for few rows whose neighbours in memory are in different rows: each
+/// member reads elements far apart, but waits for as many fewer. The best of
+/// them by price, where that is well below what a thread a row takes.
+static std::optional<LoopCaseAttr>
+proposeTeamsAcross(KernelAnalysis &a, const Rows &rows, const Domain &domain,
+                   unsigned column, int64_t length, double price,
+                   const MachineModel &machine) {
+  constexpr double kCheaper = 0.8;
+  constexpr unsigned kLeastThreads = 64, kMostThreads = 512;
+  constexpr int64_t kMostRounds = 8;
+  std::optional<LoopCaseAttr> best;
+  price *= kCheaper;
+  auto add = [&](unsigned team, unsigned threads) {
+    CaseBuilder c(a.kernel.getContext(), machine);
+    c.team = team;
+    c.threads = threads;
+    for (ArrayRef<unsigned> group : domain.groups)
+      c.grid.push_back(c.axis(group, 1, 1));
+    c.stream.push_back(c.axis(rows.getStreamDim(), 0, 1));
+    SmallVector<CaseBuilder::Number> numbers = {
+        {"lanes", 1}, {"unroll", chooseRounds(length, team, kMostRounds)}};
+    if (team > machine.warpThreads)
+      numbers.push_back({"blocks", machine.residentThreads / 2 / team});
+    Walks walks(a, domain, column);
+    for (RowReductionOpInterface op : rows.reduces)
+      walks.add(op, 1);
+    SmallVector<Reporter::Arg> ignored;
+    walks.addForms(
+        c,
+        [&](const Walks::Walk &walk, size_t) {
+          c.addForm(walk.ops.front(), "pass", numbers);
+        },
+        ignored);
+    LoopCaseAttr built = c.build();
+    double own =
+        priceWork(countRows(rows.kernel, a.getRanges(), built, machine),
+                  machine, machine.workers);
+    if (own < price)
+      best = built, price = own;
+  };
+  for (unsigned threads = kLeastThreads; threads <= kMostThreads;
+       threads *= 2) {
+    for (unsigned team = machine.warpThreads; team > 1; team /= 2)
+      add(team, threads);
+    if (threads > machine.warpThreads && int64_t(threads) <= length)
+      add(threads, threads);
+  }
+  return best;
+}
+
 /// A team takes a row, or a thread does where neighbours in memory are in
 /// different rows.
 SmallVector<LoopCaseAttr> llir::proposeRowThreads(
@@ -156,8 +206,19 @@ SmallVector<LoopCaseAttr> llir::proposeRowThreads(
   SmallVector<LoopCaseAttr> cases =
       addParts(c, a, rows, domain, 1, lanes * unroll, double(unroll * bits) / 8,
                machine, why);
-  if (cases.front().getParts() > 1)
+  if (cases.front().getParts() == 1) {
+    c.threads = chooseThreads(total, c.team, machine);
+    cases = {c.build()};
+  }
+  if (!isAcross || !n || !count || *n == 1)
     return cases;
-  c.threads = chooseThreads(total, c.team, machine);
-  return {c.build()};
+  double price =
+      priceWork(countRows(rows.kernel, a.getRanges(), cases.front(), machine),
+                machine, machine.workers);
+  auto teams = proposeTeamsAcross(a, rows, domain, column, *n, price, machine);
+  if (!teams)
+    return cases;
+  why.push_back(
+      {"teams of far elements, not ns", int64_t(std::llround(price))});
+  return {*teams};
 }

@@ -72,14 +72,15 @@ struct PriceTerms {
   /// the time by which workers end apart.
   double operations = 0, products = 0, cache = 0, far = 0, shared = 0,
          uneven = 0;
-  /// Memory's, meanwhile; and then, with nothing else to do.
-  double memory = 0, exposed = 0;
+  /// Memory's, meanwhile; what each thread waits for it; and then, with nothing
+  /// else to do.
+  double memory = 0, waiting = 0, exposed = 0;
 
   double computing() const {
     return operations + products + cache + far + shared + uneven;
   }
   double total() const {
-    return begin + std::max(computing(), memory) + exposed;
+    return begin + std::max({computing(), memory, waiting}) + exposed;
   }
   /// Calls fn(name, nanoseconds) for each.
   template <typename Fn>
@@ -92,6 +93,7 @@ struct PriceTerms {
     fn("shared", shared);
     fn("uneven", uneven);
     fn("memory", memory);
+    fn("waiting", waiting);
     fn("exposed", exposed);
   }
 };
