@@ -238,9 +238,9 @@ def pickle_truncated(a):
 @bad("unsupported ops aten.frob.default; aten.rand.default: draws random numbers; aten.nonzero.default: has a result")
 def unsupported_ops(a):
     a.add("torch.ops.aten.frob.default", [("self", tensor("mul"))], "frob")
-    a.add("torch.ops.aten.rand.default", [("size", {"as_ints": [2, 4]})], "rand")
-    a.add("torch.ops.aten.nonzero.default", [("self", tensor("mul"))], "nonzero")
-    a.add("torch.ops.aten.neg.default", [("self", tensor("frob"))], "neg")
+    a.add("torch.ops.aten.rand.default", [("size", {"as_ints": [2, 4]})], "rand", beside=True)
+    a.add("torch.ops.aten.nonzero.default", [("self", tensor("mul"))], "nonzero", beside=True)
+    a.add("torch.ops.aten.neg.default", [("self", tensor("frob"))], "neg", beside=True)
 
 
 @bad("aten.dropout.default: draws random numbers (train is true)")

@@ -101,10 +101,11 @@ class Archive:
         self.values = self.graph["tensor_values"]
         self.weights = self.members["model/data/weights/model_weights_config.json"]["config"]
 
-    def add(self, target, inputs, name, like="mul", dtype=None):
-        """One more node, of line 100 and its number, whose result becomes the output."""
+    def add(self, target, inputs, name, like="mul", dtype=None, beside=False):
+        """One more node, of line 100 and its number, whose result becomes the output, or one beside the others."""
         self.nodes.append(node(target, inputs, name, line=100 + len(self.nodes)))
         self.values[name] = copy.deepcopy(self.values[like])
         if dtype is not None:
             self.values[name]["dtype"] = dtype
-        self.signature["output_specs"] = [{"user_output": {"arg": tensor(name)}}]
+        outputs = self.signature["output_specs"] if beside else []
+        self.signature["output_specs"] = outputs + [{"user_output": {"arg": tensor(name)}}]

@@ -348,3 +348,20 @@ def test_guards_that_python_checks(strict):
         else:
             with pytest.raises(luminal.ShapeError, match="the model was traced for .*0.75"):
                 compiled(torch.ones(rows))
+
+
+def test_numbers_that_nothing_reads_are_not_drawn():
+    class Dropped(nn.Module):
+        def forward(self, x):
+            skipped, _ = torch.rand([]), torch.rand(4) < 0.5
+            return x if self.training and skipped < 0.1 else x.sin()
+
+    model, x = Dropped().eval(), torch.randn(8)
+    torch.testing.assert_close(luminal.compile(model, (x,))(x), model(x))
+
+    class Noisy(nn.Module):
+        def forward(self, x):
+            return x + torch.rand(8)
+
+    with pytest.raises(luminal.UnsupportedOpError, match="aten.rand.*draws random numbers"):
+        luminal.compile(Noisy(), (x,))

@@ -120,6 +120,19 @@ void Importer::findChecks() {
     return assertion.condition && isOfSizes(*assertion.condition);
   };
 
+  // Values that no program can compute, and those computed from them: a number
+  // drawn at random, for a layer that is skipped in training alone.
+  std::set<std::string> refused;
+  for (const Node &node : program.nodes) {
+    bool isRefused = !getRefusal(node.getOp()).empty();
+    for (const NamedArgument &input : node.inputs)
+      for (const std::string &name : input.value.names)
+        isRefused |= refused.count(name) != 0;
+    if (isRefused)
+      for (const Argument &output : node.outputs)
+        refused.insert(output.names.begin(), output.names.end());
+  }
+
   // From the end: values used by nodes that stay, those used by nodes that are
   // dropped, and numbers that assertions about elements are computed from.
   std::set<std::string> used, checked, asserted;
@@ -134,11 +147,12 @@ void Importer::findChecks() {
   for (size_t i = program.nodes.size(); i-- > 0;) {
     const Node &node = program.nodes[i];
     Role &role = roles[i];
-    bool stays = false, feedsCheck = false;
+    bool stays = false, feedsCheck = false, isRefused = false;
     for (const Argument &output : node.outputs)
       forEachName(output, [&](const std::string &name) {
         stays |= used.count(name) != 0;
         feedsCheck |= checked.count(name) != 0;
+        isRefused |= refused.count(name) != 0;
         role.isScalar |= asserted.count(name) != 0;
       });
     if (std::optional<Assertion> assertion = readAssertion(node);
@@ -150,8 +164,9 @@ void Importer::findChecks() {
         role.asserted = assertion->text;
     } else if (!stays) {
       // Numbers that nothing reads are not computed.
-      role.isDropped = (feedsCheck && !role.isScalar && isPure(node)) ||
-                       isSymbolic(node) || readsElement(node);
+      role.isDropped =
+          ((feedsCheck || isRefused) && !role.isScalar && isPure(node)) ||
+          isSymbolic(node) || readsElement(node);
     }
     const bool computes = role.isScalar || role.asserted;
     for (const NamedArgument &input : node.inputs) {

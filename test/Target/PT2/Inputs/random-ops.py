@@ -31,7 +31,7 @@ def write(make, out):
     module = runpy.run_path(make, run_name="inputs")
     archive = module["Archive"]()
     for i, name in enumerate(sorted(names)):
-        archive.add(f"torch.ops.{name}", [("self", module["tensor"]("x"))], f"random_{i}")
+        archive.add(f"torch.ops.{name}", [("self", module["tensor"]("x"))], f"random_{i}", beside=True)
     pathlib.Path(out).write_bytes(module["pack"](archive.members))
     print("\n".join(sorted(names)))
 
