@@ -327,7 +327,7 @@ Price Chooser::priceProduct(const Product &p, const Reordering &reordering) {
   if (isNew) {
     llir::ProposedLoops proposed = device.propose(kernel, symbols.getSymbols());
     constexpr double kNone = std::numeric_limits<double>::infinity();
-    it->second = proposed.loops ? Price{proposed.price, proposed.priceOfOne}
+    it->second = proposed.loops ? Price{proposed.busy, proposed.priceOfOne}
                                 : Price{kNone, kNone};
   }
   return it->second;

@@ -55,7 +55,9 @@ static SmallVector<llir::ProposedLoops>
 proposeSplit(llir::KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
              const llir::ProposedLoops &whole, const TargetInterface &device) {
   const MachineModel machine = device.getMachine();
-  bool areIdle = 2 * whole.price * machine.workers > 3 * whole.priceOfOne;
+  // Teams of a GPU for far rows leave nobody idle, but read more.
+  bool areIdle = machine.blockThreads ||
+                 2 * whole.price * machine.workers > 3 * whole.priceOfOne;
   double least = machine.blockThreads
                      ? kLaunchesWorthSplitting * machine.launchTime
                      : kWorthSplitting;

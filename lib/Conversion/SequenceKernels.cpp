@@ -83,10 +83,13 @@ Small SequenceKernels::price(llir::KernelOp kernel) {
   small.reason = llir::checkInSequence(kernel, model.blockThreads, model);
   if (!small.reason.empty())
     return small;
+  // What threads wait for is told of rows alone.
   auto priceOn = [&](unsigned workers) {
-    return llir::priceLoops(kernel, *kernel.getLoops(),
-                            hlir::getAssumptions(kernel).getSymbols(), model,
-                            workers);
+    llir::PriceTerms terms = llir::explainPrice(
+        kernel, *kernel.getLoops(), hlir::getAssumptions(kernel).getSymbols(),
+        model, workers);
+    terms.waiting = 0;
+    return terms.total();
   };
   small.asLaunch = priceOn(model.workers);
   small.asStep =

@@ -162,14 +162,17 @@ static ProposedLoops proposeOf(ArrayRef<const LoopForms *> choice,
           chooseStores(kernel, ranges, loopCase, *forms, machine, own.why);
     own.loops = LoopsAttr::get(kernel.getContext(), cases);
     LoopWork work = countWork(kernel, own.loops, ranges, machine);
-    own.price = priceWork(work, machine, machine.workers);
+    PriceTerms terms = getTerms(work, machine, machine.workers);
+    own.price = terms.total();
+    terms.waiting = 0;
+    own.busy = terms.total();
     own.priceOfOne = priceWork(work, machine, 1);
     own.why.push_back({"predicted ns", int64_t(std::llround(own.price))});
     if (!result.loops) {
       llvm::append_range(result.why, own.why);
       own.why = std::move(result.why);
       result = std::move(own);
-    } else if (own.price < kCheaper * result.price) {
+    } else if (own.busy < kCheaper * result.busy) {
       own.why.push_back({"instead of ns", int64_t(std::llround(result.price))});
       result = std::move(own);
     }

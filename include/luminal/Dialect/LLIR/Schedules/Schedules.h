@@ -33,6 +33,9 @@ struct ProposedLoops {
   double price = 0;
   /// The same on one of them.
   double priceOfOne = 0;
+  /// The price on all workers without what threads of a GPU wait for, which
+  /// forms of rows alone tell: so kernels of several forms are compared.
+  double busy = 0;
   llvm::SmallVector<Reporter::Arg> why;
 };
 ProposedLoops proposeLoops(KernelOp kernel,
