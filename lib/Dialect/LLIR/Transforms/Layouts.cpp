@@ -13,10 +13,6 @@ using namespace luminal;
 using namespace luminal::llir;
 using luminal::hlir::MapAttr;
 
-static unsigned getRank(Value v) {
-  return cast<RankedTensorType>(v.getType()).getRank();
-}
-
 SmallVector<Expr> llir::applyOrder(ArrayRef<Expr> extents,
                                    const DimOrder &order) {
   SmallVector<Expr> result;
