@@ -534,6 +534,30 @@ static void addReads(LoopWork &work, const ProductAnalysis &p,
   add(n * tiles, tile.right, /*areApart=*/false);
 }
 
+/// The same of tiles whose operands are copied as they are, by their time; not
+/// where a lookup says which rows belong together.
+static bool addTiles(LoopWork &work, const ProductAnalysis &p,
+                     const KernelSizes &sizes, const TileForm &tile,
+                     LoopCaseAttr loopCase, const MachineModel &machine) {
+  if (!tile.useWarpGroups() || !tile.copiesRows || !tile.copiesColumns ||
+      tile.stages == 1 || p.hasGroups())
+    return false;
+  double batch = 1;
+  for (const Expr &extent : p.batchExtents)
+    batch *= sizes.valueOf(extent);
+  ProductShape shape{batch,
+                     sizes.valueOf(p.rows.extent),
+                     sizes.valueOf(p.columns.extent),
+                     sizes.valueOf(p.kExtent),
+                     getElementType(p.rows.operand).getIntOrFloatBitWidth(),
+                     unsigned(!tile.left.isAlongK + !tile.right.isAlongK)};
+  work.tiles =
+      getTileTime(shape, {tile.rows, tile.columns, loopCase.getParts()},
+                  machine) -
+      machine.getKernelTime();
+  return true;
+}
+
 static LoopWork count(KernelOp kernel,
                       const KernelAnalysis::SymbolRanges &ranges,
                       LoopCaseAttr loopCase, const MachineModel &machine) {
@@ -546,11 +570,15 @@ static LoopWork count(KernelOp kernel,
   ProductTile tile = applyCut(p, loopCase, form.getWord("columns"));
   TileForm shape = TileForm::get(form, tile.rows, tile.columns);
   tile.rows = shape.rows;
+  work.units =
+      sizes.countUnits(loopCase, p.extents) * double(loopCase.getParts());
+  if (addTiles(work, p, sizes, shape, loopCase, machine)) {
+    addResults(work, kernel, sizes);
+    return work;
+  }
   addProduct(work, p, sizes, tile.rows, tile.columns, tile,
              /*copiesRows=*/true, machine);
   addReads(work, p, sizes, shape);
-  work.units =
-      sizes.countUnits(loopCase, p.extents) * double(loopCase.getParts());
   work.products = countInBlocks(work.products, 8 * p.bytes,
                                 form.getWord("use") != "fma", machine);
   addResults(work, kernel, sizes);

@@ -97,6 +97,7 @@ PriceTerms llir::getTerms(const LoopWork &work, const MachineModel &machine,
   for (double *term : {&terms.operations, &terms.products, &terms.cache,
                        &terms.far, &terms.shared})
     *term *= part;
+  terms.products += work.tiles * machine.workers / workers;
   terms.begin = machine.launchTime;
   if (count > 1) {
     terms.begin += machine.blockThreads ? 0 : machine.handOverTime;

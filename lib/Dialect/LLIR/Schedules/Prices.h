@@ -24,6 +24,9 @@ struct LoopWork {
   /// Simple f32 operations, on vectors; and multiplications with addition.
   double operations = 0;
   double products = 0;
+  /// Nanoseconds that all workers take for tiles whose time was fitted as a
+  /// whole, with what they read.
+  double tiles = 0;
   /// Bytes from and to memory; those that a worker's own caches hold when they
   /// are read again; and those that only the cache of all workers holds.
   double memoryBytes = 0;
