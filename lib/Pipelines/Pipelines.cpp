@@ -254,13 +254,17 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     pm.addNestedPass<func::FuncOp>(llir::createCheckKernelsPass());
   }
 
-  // 4. fused -> scheduled: how each kernel runs.
-  if (passes(Phase::Scheduled)) {
+  // 4. fused -> scheduled: how each kernel runs. Schedules written by hand are
+  // verified before anything asks them.
+  if (passes(Phase::Scheduled) ||
+      (from == Phase::Scheduled && passes(Phase::Lowered))) {
     ScheduleKernelsPassOptions schedule;
     setDevice(schedule, options);
     schedule.workers = options.workers;
     schedule.precision = options.precision;
     pm.addPass(createScheduleKernelsPass(schedule));
+  }
+  if (passes(Phase::Scheduled)) {
     if (options.fuse == "stages") {
       SequenceKernelsPassOptions sequence;
       setDevice(sequence, options);
