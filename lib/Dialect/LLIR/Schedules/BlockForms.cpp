@@ -366,6 +366,19 @@ static std::optional<PricedTile> chooseTile(const ProductAnalysis &p,
   return tile;
 }
 
+/// Whether the elements of a side are those of windows, which are read several
+/// times: then a thread for each result, however few they are for a window,
+/// reads more than a tile does.
+static bool isReadAgain(const ProductAnalysis &p, const ProductSide &side) {
+  constexpr double kTimes = 4;
+  KernelSizes sizes(p.a);
+  double inMemory = 0;
+  for (BlockArgument argument : KernelOp(p.a.kernel).getBody().getArguments())
+    inMemory += sizes.countElements(argument);
+  return p.batchExtents.empty() &&
+         sizes.valueOf(side.extent * p.kExtent) > kTimes * inMemory;
+}
+
 static SmallVector<LoopCaseAttr>
 propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
         const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
@@ -382,11 +395,12 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   if (!isGrouped)
     p.joinDims();
   Assumptions symbols{KernelAnalysis::SymbolRanges(ranges)};
-  auto isFew = [&](const ProductSide &side) {
+  auto isFew = [&](const ProductSide &side, const ProductSide &other) {
     std::optional<int64_t> n = symbols.upperBound(side.extent);
-    return side.group.empty() || (n && *n <= kFewRows);
+    return side.group.empty() ||
+           (n && *n <= kFewRows && !isReadAgain(p, other));
   };
-  if (isFew(p.rows) || isFew(p.columns)) {
+  if (isFew(p.rows, p.columns) || isFew(p.columns, p.rows)) {
     why.push_back({"no tile because", "one side is few rows"});
     return {};
   }
