@@ -29,11 +29,14 @@ static const StringRef kAhead[] = {"rows"};
 /// Vectors of rows that one unit of work takes where lanes run across rows.
 static constexpr int64_t kRowVectors = 4;
 
-static bool fits(KernelOp kernel) { return bool(Rows(kernel).check()); }
+static bool fits(KernelOp kernel) {
+  return bool(RowReductions(kernel).check());
+}
 
 /// The value that is expensive, reduced, and read again; and a result with
 /// elements of its type, whose memory is fetched anyway.
-static void proposeKept(CaseBuilder &c, const Rows &rows, const Walks &walks,
+static void proposeKept(CaseBuilder &c, const RowReductions &rows,
+                        const Walks &walks,
                         SmallVectorImpl<Reporter::Arg> &why) {
   for (RowReductionOpInterface op : rows.reduces) {
     Operation *def = op->getOperand(0).getDefiningOp();
@@ -59,7 +62,8 @@ static void proposeKept(CaseBuilder &c, const Rows &rows, const Walks &walks,
 
 /// Whether passes after the first are to bring the next row: theirs is in the
 /// first cache, with room for another one, and rows come from far away.
-static Decision shouldBringRows(const KernelAnalysis &a, const Rows &rows,
+static Decision shouldBringRows(const KernelAnalysis &a,
+                                const RowReductions &rows,
                                 const MachineModel &machine) {
   KernelSizes sizes(a);
   double bytes = 0;
@@ -79,7 +83,7 @@ static Decision shouldBringRows(const KernelAnalysis &a, const Rows &rows,
 static SmallVector<LoopCaseAttr>
 propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
         const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
-  Rows rows(kernel);
+  RowReductions rows(kernel);
   if (Decision fits = rows.check(); !fits) {
     if (!rows.reduces.empty())
       why.push_back({"no passes because", fits.str()});
@@ -145,8 +149,9 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
 
 /// What threads wait for, pass by pass, and what a team reads where neighbours
 /// in memory are in different rows.
-static void addWaits(LoopWork &work, KernelAnalysis &a, const Rows &rows,
-                     LoopCaseAttr loopCase, const MachineModel &machine) {
+static void addWaits(LoopWork &work, KernelAnalysis &a,
+                     const RowReductions &rows, LoopCaseAttr loopCase,
+                     const MachineModel &machine) {
   KernelSizes sizes(a);
   const double length = sizes.valueOf(rows.extent);
   double threads = loopCase.getThreads(), team = loopCase.getTeam();
@@ -188,7 +193,7 @@ LoopWork llir::countRows(KernelOp kernel,
   KernelAnalysis a(kernel, ranges);
   KernelSizes sizes(a);
   LoopWork work;
-  Rows rows(kernel);
+  RowReductions rows(kernel);
   work.units = sizes.countUnits(loopCase, rows.extents);
   llvm::SmallPtrSet<Value, 4> kept;
   for (const ReductionWalk &walk : getWalks(
@@ -230,8 +235,9 @@ static bool runsAcross(LoopCaseAttr loopCase) {
 }
 
 /// Whether the form `pass` of `op` may be as it is.
-static LogicalResult verifyPass(Rows &rows, Operation *op, LoopFormAttr form,
-                                bool isAcross, const MachineModel &machine,
+static LogicalResult verifyPass(RowReductions &rows, Operation *op,
+                                LoopFormAttr form, bool isAcross,
+                                const MachineModel &machine,
                                 function_ref<InFlightDiagnostic()> emitError) {
   if (failed(verifyNumbers(form,
                            {{"lanes", 1, 64},
@@ -258,7 +264,7 @@ static LogicalResult verifyPass(Rows &rows, Operation *op, LoopFormAttr form,
 /// Whether `op` may join the walk that its form names. `leads` are the walks
 /// before it; `varies` tells of a reduction whether it does between lanes.
 static LogicalResult
-verifyJoined(Rows &rows, RowReductionOpInterface op, LoopFormAttr form,
+verifyJoined(RowReductions &rows, RowReductionOpInterface op, LoopFormAttr form,
              ArrayRef<ReductionWalk> walks,
              function_ref<bool(Operation *)> varies,
              function_ref<InFlightDiagnostic()> emitError) {
@@ -286,8 +292,9 @@ verifyJoined(Rows &rows, RowReductionOpInterface op, LoopFormAttr form,
 }
 
 /// What may be kept, and where.
-static LogicalResult verifyKept(Rows &rows, LoopFormAttr form, bool isAcross,
-                                unsigned team, const MachineModel &machine,
+static LogicalResult verifyKept(RowReductions &rows, LoopFormAttr form,
+                                bool isAcross, unsigned team,
+                                const MachineModel &machine,
                                 llvm::SmallDenseSet<int64_t> &taken,
                                 function_ref<InFlightDiagnostic()> emitError) {
   Operation *op =
@@ -331,7 +338,7 @@ static LogicalResult verify(KernelOp kernel,
                             const KernelAnalysis::SymbolRanges &ranges,
                             LoopCaseAttr loopCase, const MachineModel &machine,
                             function_ref<InFlightDiagnostic()> emitError) {
-  Rows rows(kernel);
+  RowReductions rows(kernel);
   if (Decision fits = rows.check(); !fits)
     return emitError() << "has passes, but " << fits.str();
   if (failed(verifyAxes(loopCase.getGrid(), rows.extents, 0, emitError)))
@@ -386,7 +393,8 @@ static LogicalResult verifyParts(KernelOp kernel, LoopCaseAttr loopCase,
                        << loopCase.getTeam() << " threads does not share";
   SmallVector<ReductionOpInterface> first = getFirstReductions(kernel);
   for (const ReductionWalk &walk :
-       getWalks(llvm::to_vector_of<ReductionOpInterface>(Rows(kernel).reduces),
+       getWalks(llvm::to_vector_of<ReductionOpInterface>(
+                    RowReductions(kernel).reduces),
                 loopCase))
     for (ReductionOpInterface op : walk.ops)
       if (llvm::is_contained(first, op) !=

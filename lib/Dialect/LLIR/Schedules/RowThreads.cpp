@@ -12,7 +12,7 @@ using namespace luminal::llir;
 /// rows: as many as it reads and writes by one access each, where enough
 /// threads are left to keep memory busy. It reads so many elements of each in a
 /// row.
-static unsigned chooseRowLanes(KernelAnalysis &a, const Rows &rows,
+static unsigned chooseRowLanes(KernelAnalysis &a, const RowReductions &rows,
                                const Domain &domain, unsigned column,
                                int64_t elements, const MachineModel &machine) {
   Accesses accesses(a);
@@ -51,9 +51,9 @@ static unsigned chooseRowLanes(KernelAnalysis &a, const Rows &rows,
 /// member reads elements far apart, but waits for as many fewer. The best of
 /// them by price, where that is well below what a thread a row takes.
 static std::optional<LoopCaseAttr>
-proposeTeamsAcross(KernelAnalysis &a, const Rows &rows, const Domain &domain,
-                   unsigned column, int64_t length, double price,
-                   const MachineModel &machine) {
+proposeTeamsAcross(KernelAnalysis &a, const RowReductions &rows,
+                   const Domain &domain, unsigned column, int64_t length,
+                   double price, const MachineModel &machine) {
   constexpr double kCheaper = 0.8;
   constexpr unsigned kLeastThreads = 64, kMostThreads = 512;
   constexpr int64_t kMostRounds = 8;
@@ -99,9 +99,11 @@ proposeTeamsAcross(KernelAnalysis &a, const Rows &rows, const Domain &domain,
 
 /// A team takes a row, or a thread does where neighbours in memory are in
 /// different rows.
-SmallVector<LoopCaseAttr> llir::proposeRowThreads(
-    KernelAnalysis &a, const Rows &rows, const Domain &domain, unsigned column,
-    const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
+SmallVector<LoopCaseAttr>
+llir::proposeRowThreads(KernelAnalysis &a, const RowReductions &rows,
+                        const Domain &domain, unsigned column,
+                        const MachineModel &machine,
+                        SmallVectorImpl<Reporter::Arg> &why) {
   // Vectors that a thread keeps in registers; more of them where they are less
   // than 4 bytes, and where it sums rows alone: memory answers late.
   constexpr int64_t kVectorsEach = 2, kMostRounds = 8, kMostRoundsOfFew = 16,

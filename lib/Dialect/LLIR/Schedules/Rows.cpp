@@ -11,7 +11,7 @@ using namespace luminal::llir;
 /// Reductions that join one walk, for their states are in registers.
 static constexpr size_t kMostJoined = 4;
 
-Decision Rows::check() {
+Decision RowReductions::check() {
   if (reduces.empty())
     return Decision::refuse("the kernel has no reduction of rows");
   SmallVector<Expr> domain(extents);
@@ -38,7 +38,7 @@ Index llir::append(Index index, unsigned dim) {
   return index;
 }
 
-Domain Rows::findDomain(KernelAnalysis &a, unsigned column) const {
+Domain RowReductions::findDomain(KernelAnalysis &a, unsigned column) const {
   return luminal::findDomain(
       a, extents,
       [&](const Index &index, function_ref<void(const Leaf &)> visit) {
@@ -115,7 +115,7 @@ void Walks::addForms(CaseBuilder &c,
 // Choices
 //===----------------------------------------------------------------------===//
 
-bool llir::shouldRunAcross(KernelAnalysis &a, const Rows &rows,
+bool llir::shouldRunAcross(KernelAnalysis &a, const RowReductions &rows,
                            const Domain &domain, unsigned column,
                            unsigned lanes,
                            SmallVectorImpl<Reporter::Arg> &why) {
@@ -163,9 +163,9 @@ bool llir::shouldRunAcross(KernelAnalysis &a, const Rows &rows,
 }
 
 SmallVector<LoopCaseAttr> llir::addParts(CaseBuilder &c, KernelAnalysis &a,
-                                         const Rows &rows, const Domain &domain,
-                                         int64_t length, int64_t elements,
-                                         double bytes,
+                                         const RowReductions &rows,
+                                         const Domain &domain, int64_t length,
+                                         int64_t elements, double bytes,
                                          const MachineModel &machine,
                                          SmallVectorImpl<Reporter::Arg> &why) {
   Expr units = 1;

@@ -10,8 +10,8 @@
 namespace luminal::llir {
 
 /// A kernel of reductions over rows of one domain.
-struct Rows {
-  explicit Rows(KernelOp kernel) : kernel(kernel) {
+struct RowReductions {
+  explicit RowReductions(KernelOp kernel) : kernel(kernel) {
     llvm::append_range(reduces,
                        kernel.getBody().getOps<RowReductionOpInterface>());
     if (reduces.empty())
@@ -79,14 +79,14 @@ private:
 /// Where elements of a row are far apart and rows are next to each other, or
 /// rows are too short to fill a vector of `lanes`. What all rows read alike, as
 /// the index that they look up, is no reason for vectors along them.
-bool shouldRunAcross(KernelAnalysis &a, const Rows &rows, const Domain &domain,
-                     unsigned column, unsigned lanes,
+bool shouldRunAcross(KernelAnalysis &a, const RowReductions &rows,
+                     const Domain &domain, unsigned column, unsigned lanes,
                      llvm::SmallVectorImpl<Reporter::Arg> &why);
 
 /// The case `c`, and one with parts where they pay. A unit takes `length` rows;
 /// a thread of a GPU reads so many elements and `bytes` of one at once.
 llvm::SmallVector<LoopCaseAttr>
-addParts(CaseBuilder &c, KernelAnalysis &a, const Rows &rows,
+addParts(CaseBuilder &c, KernelAnalysis &a, const RowReductions &rows,
          const Domain &domain, int64_t length, int64_t elements, double bytes,
          const MachineModel &machine,
          llvm::SmallVectorImpl<Reporter::Arg> &why);
@@ -94,8 +94,9 @@ addParts(CaseBuilder &c, KernelAnalysis &a, const Rows &rows,
 /// The schedule on a GPU: a team takes a row, or a thread does where neighbours
 /// in memory are in different rows, of which there are many.
 llvm::SmallVector<LoopCaseAttr>
-proposeRowThreads(KernelAnalysis &a, const Rows &rows, const Domain &domain,
-                  unsigned column, const MachineModel &machine,
+proposeRowThreads(KernelAnalysis &a, const RowReductions &rows,
+                  const Domain &domain, unsigned column,
+                  const MachineModel &machine,
                   llvm::SmallVectorImpl<Reporter::Arg> &why);
 
 /// What a schedule of rows does.
