@@ -341,6 +341,29 @@ const Pieces *PiecewiseAffine::get(Value value) const {
   return it == known.end() ? nullptr : &it->second;
 }
 
+/// Keeps of `domain` where the positions `index`, one for each dim of the
+/// piece's set, lie in that set; the piece's function there. Local variables of
+/// the piece come last. Nothing on overflow, or where there are too many.
+static std::optional<Linear> restrictTo(IntegerPolyhedron &domain,
+                                        const Piece &piece,
+                                        ArrayRef<Linear> index) {
+  const IntegerPolyhedron &from = piece.domain;
+  const unsigned added = from.getNumLocalVars();
+  if (domain.getNumVars() + added > kMostVariables)
+    return std::nullopt;
+  SmallVector<Linear> variables(index);
+  for (unsigned i = 0; i != domain.getNumSymbolVars(); ++i)
+    variables.push_back(makeVariable(domain.getNumDimVars() + i));
+  for (unsigned i = 0; i != added; ++i)
+    variables.push_back(makeVariable(domain.getNumVars() + i));
+  if (added)
+    domain.appendVar(VarKind::Local, added);
+  for (unsigned i = 0; i != from.getNumInequalities(); ++i)
+    if (!restrict(domain, substitute(from.getInequality64(i), variables)))
+      return std::nullopt;
+  return substitute(makeRow(piece.function, from), variables);
+}
+
 /// `pieces` of a value read at the positions that `index` has for each of its
 /// dims.
 std::optional<Pieces> PiecewiseAffine::readThrough(const Pieces &pieces,
@@ -348,22 +371,9 @@ std::optional<Pieces> PiecewiseAffine::readThrough(const Pieces &pieces,
   Pieces result;
   for (const Tuple &tuple : index)
     for (const Piece &piece : pieces) {
-      const IntegerPolyhedron &from = piece.domain;
       IntegerPolyhedron domain = tuple.domain;
-      if (domain.getNumVars() + from.getNumLocalVars() > kMostVariables)
-        return std::nullopt;
-      SmallVector<Linear> variables(tuple.functions);
-      for (unsigned i = 0; i != names.size(); ++i)
-        variables.push_back(makeVariable(domain.getNumDimVars() + i));
-      for (unsigned i = 0; i != from.getNumLocalVars(); ++i)
-        variables.push_back(makeVariable(domain.getNumVars() + i));
-      if (from.getNumLocalVars())
-        domain.appendVar(VarKind::Local, from.getNumLocalVars());
-      for (unsigned i = 0; i != from.getNumInequalities(); ++i)
-        if (!restrict(domain, substitute(from.getInequality64(i), variables)))
-          return std::nullopt;
       std::optional<Linear> function =
-          substitute(makeRow(piece.function, from), variables);
+          restrictTo(domain, piece, tuple.functions);
       if (!function || !addPiece(result, std::move(domain), *function))
         return std::nullopt;
     }
@@ -415,27 +425,14 @@ std::optional<Pieces> PiecewiseAffine::readGather(GatherOp op) {
   return readThrough(*data, index);
 }
 
-/// The set on which both are; local variables of `b` come last, and `b`'s
-/// function is given for them.
+/// The set on which both are, and `b`'s function there.
 static std::optional<IntegerPolyhedron>
 intersect(const Piece &a, const Piece &b, Linear &function) {
-  const unsigned shared = a.domain.getNumVars() - a.domain.getNumLocalVars();
-  const unsigned added = b.domain.getNumLocalVars();
-  if (a.domain.getNumVars() + added > kMostVariables)
-    return std::nullopt;
+  SmallVector<Linear> index;
+  for (unsigned i = 0; i != a.domain.getNumDimVars(); ++i)
+    index.push_back(makeVariable(i));
   IntegerPolyhedron domain = a.domain;
-  SmallVector<Linear> variables;
-  for (unsigned i = 0; i != shared; ++i)
-    variables.push_back(makeVariable(i));
-  for (unsigned i = 0; i != added; ++i)
-    variables.push_back(makeVariable(domain.getNumVars() + i));
-  if (added)
-    domain.appendVar(VarKind::Local, added);
-  for (unsigned i = 0; i != b.domain.getNumInequalities(); ++i)
-    if (!restrict(domain, substitute(b.domain.getInequality64(i), variables)))
-      return std::nullopt;
-  std::optional<Linear> moved =
-      substitute(makeRow(b.function, b.domain), variables);
+  std::optional<Linear> moved = restrictTo(domain, b, index);
   if (!moved)
     return std::nullopt;
   function = std::move(*moved);
