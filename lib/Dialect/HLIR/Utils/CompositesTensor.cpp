@@ -188,22 +188,13 @@ Value Composer::matmul(Value a, Value b) {
 
 Value Composer::linear(Value x, Value w) {
   SmallVector<Expr> extents = getExtents(x), wExtents = getExtents(w);
-  unsigned rows = extents.size() - 1;
-  SmallVector<Expr> xMap = identityMap(rows);
+  unsigned rows = extents.size() - 1, groups = wExtents.size() - 2;
+  SmallVector<Expr> xMap = identityMap(rows), wMap = identityMap(groups);
   Expr n = Expr::dim(rows), k = Expr::dim(rows + 1);
   xMap.push_back(k);
-  extents.insert(extents.end() - 1, wExtents[0]);
-  return contract(*this, x, w, extents, xMap, {n, k});
-}
-
-Value Composer::linearOfGroups(Value x, Value w) {
-  SmallVector<Expr> extents = getExtents(x), wExtents = getExtents(w);
-  unsigned rows = extents.size() - 1;
-  SmallVector<Expr> xMap = identityMap(rows);
-  Expr n = Expr::dim(rows), k = Expr::dim(rows + 1);
-  xMap.push_back(k);
-  extents.insert(extents.end() - 1, wExtents[1]);
-  return contract(*this, x, w, extents, xMap, {Expr::dim(0), n, k});
+  wMap.append({n, k});
+  extents.insert(extents.end() - 1, wExtents[groups]);
+  return contract(*this, x, w, extents, xMap, wMap);
 }
 
 //===----------------------------------------------------------------------===//

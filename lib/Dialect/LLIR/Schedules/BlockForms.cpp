@@ -338,6 +338,19 @@ static int64_t chooseParts(std::optional<int64_t> blocks, const Expr &extent,
   return parts;
 }
 
+static ProductShape getShape(const ProductAnalysis &p, const KernelSizes &sizes,
+                             unsigned across) {
+  double batch = 1;
+  for (const Expr &extent : p.batchExtents)
+    batch *= sizes.valueOf(extent);
+  return {batch,
+          sizes.valueOf(p.rows.extent),
+          sizes.valueOf(p.columns.extent),
+          sizes.valueOf(p.kExtent),
+          getElementType(p.rows.operand).getIntOrFloatBitWidth(),
+          across};
+}
+
 /// The tile of least time, and parts of which none is empty, where all extents
 /// are known.
 static std::optional<PricedTile> chooseTile(const ProductAnalysis &p,
@@ -350,12 +363,7 @@ static std::optional<PricedTile> chooseTile(const ProductAnalysis &p,
                          k = known(p.kExtent);
   if (!batch || !m || !n || !k || *k == 0)
     return std::nullopt;
-  ProductShape shape{double(*batch),
-                     double(*m),
-                     double(*n),
-                     double(*k),
-                     getElementType(p.rows.operand).getIntOrFloatBitWidth(),
-                     across};
+  ProductShape shape = getShape(p, KernelSizes(p.a), across);
   PricedTile tile = llir::chooseTile(shape, machine);
   // Where memory takes longer than all else tiles were measured, not priced: 16
   // rows of 4096 x 28672 in bf16 take 1.2 times as long by 64 x 64 (H200).
@@ -556,15 +564,8 @@ static bool addTiles(LoopWork &work, const ProductAnalysis &p,
   if (!tile.useWarpGroups() || !tile.copiesRows || !tile.copiesColumns ||
       tile.stages == 1 || p.hasGroups())
     return false;
-  double batch = 1;
-  for (const Expr &extent : p.batchExtents)
-    batch *= sizes.valueOf(extent);
-  ProductShape shape{batch,
-                     sizes.valueOf(p.rows.extent),
-                     sizes.valueOf(p.columns.extent),
-                     sizes.valueOf(p.kExtent),
-                     getElementType(p.rows.operand).getIntOrFloatBitWidth(),
-                     unsigned(!tile.left.isAlongK + !tile.right.isAlongK)};
+  ProductShape shape =
+      getShape(p, sizes, !tile.left.isAlongK + !tile.right.isAlongK);
   work.tiles =
       getTileTime(shape, {tile.rows, tile.columns, loopCase.getParts()},
                   machine) -

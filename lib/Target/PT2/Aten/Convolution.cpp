@@ -139,8 +139,7 @@ static Result<Value> convolve(OpCall &o, unsigned n, Value x, Value weight,
     y = c.permute(y, order);
   } else {
     // [groups, batch, positions..., channel of the group]
-    y = c.linearOfGroups(columns,
-                         c.reshape(weight, {Expr(groups), perGroup, k}));
+    y = c.linear(columns, c.reshape(weight, {Expr(groups), perGroup, k}));
     SmallVector<unsigned> order = {1, 0, n + 2};
     for (unsigned i = 0; i < n; ++i)
       order.push_back(i + 2);

@@ -155,10 +155,9 @@ public:
   /// a [batch..., m, k] times b [batch..., k, n], batch extents equal; f16 and
   /// bf16 multiply and accumulate in f32 and round once.
   mlir::Value matmul(mlir::Value a, mlir::Value b);
-  /// x [..., k] times w [n, k] transposed.
+  /// x [groups..., ..., k] times w [groups..., n, k] transposed, as a rule
+  /// without groups.
   mlir::Value linear(mlir::Value x, mlir::Value w);
-  /// The same for each group: x [groups, ..., k] times w [groups, n, k].
-  mlir::Value linearOfGroups(mlir::Value x, mlir::Value w);
 
   // Index ops.
   /// `value` over the index space of `extents`, as i64.
