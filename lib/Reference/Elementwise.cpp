@@ -278,6 +278,7 @@ static ChunkFn unaryFunction(llir::Fn fn, DType t) {
   case Fn::Abs:
     return f([](double x) { return std::fabs(x); });
   case Fn::Exp:
+  case Fn::ExpApprox:
   case Fn::ExpFast:
     return f([](double x) { return std::exp(x); });
   case Fn::Exp2:

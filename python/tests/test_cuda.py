@@ -128,6 +128,25 @@ def test_zero_times_what_a_mask_holds_back(shape, dtype, window):
 
 
 @gpu
+@pytest.mark.parametrize("keys", [193, 256, 300])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("isFactored", [False, True])
+@torch.no_grad()
+def test_keys_end_within_a_chunk(keys, dtype, isFactored):
+    """All scores are far below 0, which stands for the keys that are not there."""
+    q, k, v = (torch.randn(2, 3, n, 64, device="cuda", dtype=dtype) for n in (260, keys, keys))
+    q[..., 0], k[..., 0] = -16, 16
+
+    def attention(q, k, v):
+        scores = q.float() @ k.float().mT
+        return torch.softmax(scores * 0.125 if isFactored else scores, -1).to(dtype) @ v
+
+    exact = torch.softmax(q.double() @ k.double().mT * (0.125 if isFactored else 1), -1) @ v.double()
+    error = (helpers.compile(attention)(q, k, v).double() - exact).abs().max()
+    assert error <= 1.5 * (attention(q, k, v).double() - exact).abs().max() + 1e-6
+
+
+@gpu
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 @torch.no_grad()
 def test_model(dtype):

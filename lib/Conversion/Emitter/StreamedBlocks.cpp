@@ -98,6 +98,7 @@ void StreamedBlocks::addAnchors() {
       return r.maximum == state.anchor->op;
     });
   findScaled();
+  findCut();
   for (auto &sum : sums) {
     Value v = StreamedSpace::getTerms(sum->p.op);
     if (llvm::any_of(terms,
@@ -201,12 +202,31 @@ Value StreamedBlocks::setRow(unsigned number) {
   return inside;
 }
 
-Value StreamedBlocks::setPlace(size_t place, Value lo) {
+Value StreamedBlocks::setPlace(size_t place, Value lo, bool isInside) {
   Value inside;
   Value index = clampInside(e.add(lo, layout->getColumn(place)), t.extent,
-                            isWhole(t.extent, t.chunk), inside);
+                            isInside || isWhole(t.extent, t.chunk), inside);
   e.setDim(column, index);
   return inside;
+}
+
+SmallVector<Value>
+StreamedBlocks::emitPlaces(Type type, Value lo, bool areInside,
+                           function_ref<Value(size_t, Value)> emit) {
+  SmallVector<Value> elements;
+  for (size_t place = 0, n = layout->countSums(); place < n; ++place) {
+    unsigned number = layout->getRowNumber(place);
+    if (!isUsed(number)) {
+      elements.push_back(arith::ConstantOp::create(e.b, e.b.getZeroAttr(type)));
+      continue;
+    }
+    Emitter::MemoScope scope(e);
+    setRow(number);
+    Value isInside = setPlace(place, lo, areInside);
+    rememberScores(place);
+    elements.push_back(emit(place, isInside));
+  }
+  return elements;
 }
 
 void StreamedBlocks::rememberRow(unsigned number) {
@@ -310,15 +330,17 @@ void StreamedBlocks::emitRows(Value lo) {
     term.elements.assign(
         places, arith::ConstantOp::create(e.b, e.b.getZeroAttr(stored)));
   }
-  chosen.clear();
   chooseMasks(lo);
+  cutTerms(lo);
   auto forRow = [&](unsigned number,
                     function_ref<void(size_t place, Value isInside)> body) {
     for (size_t place = 0; place < places; ++place) {
       if (layout->getRowNumber(place) != number)
         continue;
       Emitter::MemoScope scope(e);
-      Value isInside = setPlace(place, lo);
+      Value isInside = setPlace(place, lo, /*isInside=*/!cut.empty());
+      // They may be the scores.
+      rememberCut(place);
       rememberScores(place);
       rememberExponents(number);
       body(place, isInside);

@@ -80,6 +80,14 @@ struct ScaledTerms {
   size_t reference;
 };
 
+/// What a reference is the maximum of, where all that reads the stream takes it
+/// by its difference from the reference: -inf beyond the stream's end leaves
+/// the states as they are. Its elements at the places of a chunk's scores.
+struct CutTerms {
+  mlir::Value value;
+  llvm::SmallVector<mlir::Value> elements;
+};
+
 /// Elements that products sum, at the places of a chunk's scores.
 struct Terms {
   mlir::Value value;
@@ -149,6 +157,11 @@ private:
   void scaleMaximum(const RowState &state,
                     llvm::SmallVectorImpl<mlir::Value> &values);
 
+  // The end of the stream, as a mask.
+  void findCut();
+  void cutTerms(mlir::Value lo);
+  void rememberCut(size_t place);
+
   // Products beside the terms of another chunk.
   void startFirstCopies(IndexRange walked);
   void startCopiesAhead(CopiedChunk ofScores, CopiedChunk ofSums,
@@ -192,8 +205,13 @@ private:
   /// Sets the dims of a row of this thread, whose number is `number`, inside
   /// the extent; the result tells whether it is (null: it always is).
   mlir::Value setRow(unsigned number);
-  /// The same of a place of a chunk's scores.
-  mlir::Value setPlace(size_t place, mlir::Value lo);
+  /// The same of a place of a chunk's scores, which may be known to be inside.
+  mlir::Value setPlace(size_t place, mlir::Value lo, bool isInside = false);
+  /// An element of each place of a chunk's scores, with its row and place set:
+  /// 0 of rows that no tile has.
+  llvm::SmallVector<mlir::Value> emitPlaces(
+      mlir::Type type, mlir::Value lo, bool areInside,
+      llvm::function_ref<mlir::Value(size_t place, mlir::Value isInside)> emit);
   mlir::Value getPlaceOfRow(unsigned number);
   /// Whether some tile may have a row with this number.
   bool isUsed(unsigned number) const;
@@ -255,6 +273,7 @@ private:
   llvm::SmallVector<Reference> references;
   llvm::SmallVector<Terms> terms;
   llvm::SmallVector<ScaledTerms> scaledTerms;
+  llvm::SmallVector<CutTerms> cut;
 };
 
 } // namespace luminal::blocks

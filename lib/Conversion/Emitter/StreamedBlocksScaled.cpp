@@ -47,7 +47,7 @@ static bool isLowest(Value v) {
 
 void StreamedBlocks::findScaled() {
   for (Reference &r : references) {
-    if (r.base != Fn::Exp2Fast && r.base != Fn::ExpFast)
+    if (!llvm::is_contained({Fn::Exp2Fast, Fn::ExpFast, Fn::ExpApprox}, r.base))
       continue;
     Operation *maximum = r.maximum;
     Value terms = maximum->getOperand(0);

@@ -94,6 +94,7 @@ Value StreamedBlocks::isRegular(Value lo) {
 /// The elements of the selects at all places of the chunk from `lo` on: where
 /// no condition can fail, those of the first operands.
 void StreamedBlocks::chooseMasks(Value lo) {
+  chosen.clear();
   if (selects.empty())
     return;
   SmallVector<Type> types;
@@ -103,23 +104,16 @@ void StreamedBlocks::chooseMasks(Value lo) {
   auto emitAll = [&](bool areTrue) {
     SmallVector<Value> elements;
     for (StreamSelect &select : selects)
-      for (size_t place = 0; place < places; ++place) {
-        if (!isUsed(layout->getRowNumber(place))) {
-          Type type = getElementType(select.op.getResult());
-          elements.push_back(
-              arith::ConstantOp::create(e.b, e.b.getZeroAttr(type)));
-          continue;
-        }
-        Emitter::MemoScope scope(e);
-        setRow(layout->getRowNumber(place));
-        setPlace(place, lo);
-        rememberScores(place);
-        for (StreamSelect &other : selects)
-          if (areTrue)
-            e.remember(other.op.getResult(), at,
-                       e.emit(other.op.getInputs()[1], at));
-        elements.push_back(e.emit(select.op.getResult(), at));
-      }
+      llvm::append_range(
+          elements,
+          emitPlaces(getElementType(select.op.getResult()), lo,
+                     /*areInside=*/false, [&](size_t, Value) {
+                       for (StreamSelect &other : selects)
+                         if (areTrue)
+                           e.remember(other.op.getResult(), at,
+                                      e.emit(other.op.getInputs()[1], at));
+                       return e.emit(select.op.getResult(), at);
+                     }));
     return elements;
   };
   SmallVector<Value> all = e.ifElse(

@@ -162,6 +162,7 @@ mlir::Value emitExpF32(Lanes &m, mlir::Value x);
 mlir::Value emitExpFastF32(Lanes &m, mlir::Value x);
 mlir::Value emitExp2F32(Lanes &m, mlir::Value x);
 mlir::Value emitExp2FastF32(Lanes &m, mlir::Value x);
+mlir::Value emitExpApproxF32(Lanes &m, mlir::Value x);
 mlir::Value emitSinCosF32(Lanes &m, mlir::Value x, bool cosine);
 /// sigmoid, or silu (`timesX`).
 mlir::Value emitSigmoidF32(Lanes &m, mlir::Value x, bool timesX);

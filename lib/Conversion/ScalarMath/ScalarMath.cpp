@@ -183,6 +183,8 @@ static Value emitWideFloat(Lanes &m, Fn fn, ValueRange a) {
     return isF64 ? emitF64(m, fn, a) : emitExpF32(m, x);
   case Fn::ExpFast:
     return isF64 ? emitF64(m, Fn::Exp, a) : emitExpFastF32(m, x);
+  case Fn::ExpApprox:
+    return isF64 ? emitF64(m, Fn::Exp, a) : emitExpApproxF32(m, x);
   case Fn::Exp2:
     return isF64 ? emitF64(m, fn, a) : emitExp2F32(m, x);
   case Fn::Exp2Fast:

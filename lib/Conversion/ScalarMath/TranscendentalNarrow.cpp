@@ -17,6 +17,7 @@ using namespace mlir;
 using llir::Fn;
 
 static constexpr auto kApproximate = arith::FastMathFlags::afn;
+static constexpr double kLog2E = 1.4426950408889634;
 
 /// 2^y for y <= 130 or NaN; denormal results too.
 static Value emitPower(Lanes &m, Value y) {
@@ -61,6 +62,11 @@ Value luminal::emitExp2FastF32(Lanes &m, Value x) {
   return result;
 }
 
+/// The exponent is rounded, which is 2^-18 of a result at most.
+Value luminal::emitExpApproxF32(Lanes &m, Value x) {
+  return emitExp2FastF32(m, m.mul(x, m.num(x, kLog2E)));
+}
+
 /// 1 / x for x >= 1.
 static Value emitReciprocal(Lanes &m, Value x) {
   Value one = m.num(x, 1.0);
@@ -72,7 +78,7 @@ static Value emitReciprocal(Lanes &m, Value x) {
 /// x / (1 + exp(-u)). The exponential is of -|u|: one that overflows would lose
 /// the small results.
 static Value timesSigmoid(Lanes &m, Value x, Value u) {
-  Value e = emitPower(m, m.mul(m.abs(u), m.num(u, -1.4426950408889634)));
+  Value e = emitPower(m, m.mul(m.abs(u), m.num(u, -kLog2E)));
   Value one = m.num(x, 1.0);
   Value numerator = m.select(m.lt(u, m.num(u, 0.0)), e, one);
   return m.mul(m.mul(x, numerator), emitReciprocal(m, m.add(one, e)));
@@ -93,9 +99,8 @@ static Value emitErfc(Lanes &m, Value z, Value exponent) {
 static Value emitGelu(Lanes &m, Value x) {
   // x/2 erfc(-x / sqrt 2).
   Value a = m.abs(x);
-  Value tail =
-      emitErfc(m, m.mul(a, m.num(a, 0.70710678118654752)),
-               m.mul(m.mul(a, a), m.num(a, -0.5 * 1.4426950408889634)));
+  Value tail = emitErfc(m, m.mul(a, m.num(a, 0.70710678118654752)),
+                        m.mul(m.mul(a, a), m.num(a, -0.5 * kLog2E)));
   Value two = m.num(x, 2.0);
   Value sum = m.select(m.lt(x, m.num(x, 0.0)), tail, m.sub(two, tail));
   return m.mul(m.mul(x, m.num(x, 0.5)), sum);
@@ -119,8 +124,7 @@ static Value joinOdd(Lanes &m, Value x, double bound, ArrayRef<double> near,
 
 static Value emitErf(Lanes &m, Value x) {
   Value a = m.abs(x);
-  Value tail =
-      emitErfc(m, a, m.mul(m.mul(a, a), m.num(a, -1.4426950408889634)));
+  Value tail = emitErfc(m, a, m.mul(m.mul(a, a), m.num(a, -kLog2E)));
   return joinOdd(m, x, 0.5,
                  {1.1283790171266883, -0.3761073402031699, 0.1124562909175639,
                   -0.02438931123397404},
@@ -129,7 +133,7 @@ static Value emitErf(Lanes &m, Value x) {
 
 static Value emitTanh(Lanes &m, Value x) {
   // tanh a = 1 - 2 e / (1 + e), e = exp(-2 a).
-  Value e = emitPower(m, m.mul(m.abs(x), m.num(x, -2 * 1.4426950408889634)));
+  Value e = emitPower(m, m.mul(m.abs(x), m.num(x, -2 * kLog2E)));
   Value one = m.num(x, 1.0);
   Value quotient = m.mul(m.add(e, e), emitReciprocal(m, m.add(one, e)));
   return joinOdd(m, x, 0.4,

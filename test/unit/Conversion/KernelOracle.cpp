@@ -225,6 +225,7 @@ private:
     case Fn::Neg:
       return either(-a[0].f, -a[0].i);
     case Fn::Exp:
+    case Fn::ExpApprox:
     case Fn::ExpFast:
       return floats(std::exp(a[0].f));
     case Fn::Exp2:

@@ -188,6 +188,7 @@ const Unary kUnary[] = {
     {Fn::Trunc, truncl},
     {Fn::Exp, expl},
     {Fn::ExpFast, expl},
+    {Fn::ExpApprox, expl},
     {Fn::Exp2, exp2l},
     {Fn::Exp2Fast, exp2l},
     {Fn::Expm1, expm1l},

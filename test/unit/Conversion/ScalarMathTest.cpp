@@ -172,7 +172,8 @@ INSTANTIATE_TEST_SUITE_P(
     All, ScalarMathUnary,
     testing::Values(
         Unary{"exp", Fn::Exp, exp}, Unary{"exp_fast", Fn::ExpFast, exp},
-        Unary{"exp2", Fn::Exp2, exp2}, Unary{"exp2_fast", Fn::Exp2Fast, exp2},
+        Unary{"exp_approx", Fn::ExpApprox, exp}, Unary{"exp2", Fn::Exp2, exp2},
+        Unary{"exp2_fast", Fn::Exp2Fast, exp2},
         Unary{"expm1", Fn::Expm1, expm1}, Unary{"log", Fn::Log, log},
         Unary{"log2", Fn::Log2, log2}, Unary{"log1p", Fn::Log1p, log1p},
         Unary{"sin", Fn::Sin, sin}, Unary{"cos", Fn::Cos, cos},

@@ -207,6 +207,7 @@ std::string BoundWriter::propagated(Fn fn, const Shape &s) {
   };
   switch (fn) {
   case Fn::Exp:
+  case Fn::ExpApprox:
   case Fn::ExpFast:
     return apply("mul", {r, apply("expm1", {a.error}, s)}, s);
   case Fn::Exp2:

@@ -142,6 +142,7 @@ unsigned Generator::apply(Fn fn, std::vector<unsigned> operands, DType result) {
   double x = at(operands[0]).least, y = at(operands.back()).least;
   switch (fn) {
   case Fn::Exp:
+  case Fn::ExpApprox:
   case Fn::ExpFast:
     node.most = std::exp(a), node.least = std::exp(-a);
     break;
@@ -514,8 +515,8 @@ unsigned Generator::unary(unsigned n) {
   static const std::vector<Fn> smooth = {
       Fn::Neg, Fn::Abs,  Fn::Sin,  Fn::Cos,      Fn::Tanh,
       Fn::Erf, Fn::Silu, Fn::Gelu, Fn::GeluTanh, Fn::Sigmoid};
-  static const std::vector<Fn> growing = {Fn::Exp, Fn::ExpFast, Fn::Exp2,
-                                          Fn::Exp2Fast, Fn::Expm1};
+  static const std::vector<Fn> growing = {Fn::Exp,  Fn::ExpFast,  Fn::ExpApprox,
+                                          Fn::Exp2, Fn::Exp2Fast, Fn::Expm1};
   static const std::vector<Fn> ofPositive = {Fn::Log,  Fn::Log2,  Fn::Log1p,
                                              Fn::Sqrt, Fn::Rsqrt, Fn::Recip};
   static const std::vector<Fn> steps = {Fn::Floor, Fn::Ceil, Fn::Round,

@@ -344,6 +344,7 @@ static std::optional<double> apply(Fn fn, ArrayRef<double> x) {
     result = x[0] / x[1];
     break;
   case Fn::Exp:
+  case Fn::ExpApprox:
   case Fn::ExpFast:
     result = std::exp(x[0]);
     break;

@@ -57,7 +57,8 @@ bool luminal::hasSplitTerms(const Anchor &anchor) {
   // Exponentials relative to the maximum are in [0, 1].
   auto terms = op.getLhs().getDefiningOp<llir::ElementwiseOp>();
   return terms && anchor.reference &&
-         llvm::is_contained({llir::Fn::Exp, llir::Fn::ExpFast, llir::Fn::Exp2,
+         llvm::is_contained({llir::Fn::Exp, llir::Fn::ExpFast,
+                             llir::Fn::ExpApprox, llir::Fn::Exp2,
                              llir::Fn::Exp2Fast},
                             terms.getFn());
 }

@@ -18,6 +18,7 @@ unsigned llir::getFlops(Fn fn) {
   case Fn::FloorDiv:
   case Fn::FloorMod:
     return 8;
+  case Fn::ExpApprox:
   case Fn::ExpFast:
   case Fn::Exp:
   case Fn::Exp2:

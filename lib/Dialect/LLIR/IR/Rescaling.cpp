@@ -91,6 +91,7 @@ Rescaling ElementwiseOp::getRescaling(ArrayRef<Rescaling> operands) {
     return operands[0].isFixed() ? choose(operands[1], operands[2])
                                  : Rescaling::other();
   case Fn::Exp:
+  case Fn::ExpApprox:
   case Fn::ExpFast:
   case Fn::Exp2:
   case Fn::Exp2Fast:

@@ -697,8 +697,8 @@ static Value expandSoftmax(SoftmaxOp op, CanEndStream canEndStream,
     op = joinRows(op, weights, StreamTile::kGroupRows);
   RowBuilder b(op);
   Value x = b.input();
-  // Terms that are rounded anyway are powers of 2, where the scores have a
-  // factor that takes the logarithm.
+  // Terms that are rounded anyway are approximate, and powers of 2 where the
+  // scores have a factor that takes the logarithm.
   bool isRounded =
       isJoint && isNarrowFloat(getElementTypeOrSelf(weights.value));
   constexpr double kLog2E = 1.4426950408889634;
@@ -713,8 +713,10 @@ static Value expandSoftmax(SoftmaxOp op, CanEndStream canEndStream,
     reference = b.select(isEmpty, b.constant(0), largest);
   }
   // Within what softmax promises: terms are divided by their sum.
-  Value e = b.apply(multiple ? Fn::Exp2Fast : Fn::ExpFast,
-                    b.apply(Fn::Sub, {x, b.spread(reference)}));
+  Fn exponential = multiple    ? Fn::Exp2Fast
+                   : isRounded ? Fn::ExpApprox
+                               : Fn::ExpFast;
+  Value e = b.apply(exponential, b.apply(Fn::Sub, {x, b.spread(reference)}));
   // One division per row: the sum is at least 1, or NaN.
   Value scale = b.apply(Fn::Recip, b.reduce(ReduceKind::Sum, e));
   if (!isJoint)

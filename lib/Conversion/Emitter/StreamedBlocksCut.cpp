@@ -1,0 +1,106 @@
+//===- StreamedBlocksCut.cpp - The end of the stream, as a mask -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The last chunk may have places beyond the stream's end. To look at each of
+// them wherever it is read costs a comparison and selections in every chunk.
+// Where a softmax alone reads the scores, -inf at those places does the same:
+// the maximum stays as it is, and terms are 0. So the elements of the maximum
+// are chosen once, in the last chunk alone, and the rest of the code has no
+// bounds.
+//
+//===----------------------------------------------------------------------===//
+
+#include "StreamedBlocks.h"
+#include "luminal/Dialect/LLIR/Utils/Values.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace luminal;
+using namespace luminal::blocks;
+using namespace mlir;
+
+using luminal::llir::Fn;
+
+/// Whether `v` is an exponential, maybe cast, of `terms` less the reference.
+static bool isTermOf(Value v, Value terms, Value reference) {
+  auto op = v.getDefiningOp<llir::ElementwiseOp>();
+  while (op && op.getFn() == Fn::Cast)
+    op = op.getInputs()[0].getDefiningOp<llir::ElementwiseOp>();
+  if (!op || op->getNumOperands() != 1)
+    return false;
+  auto difference = op.getInputs()[0].getDefiningOp<llir::ElementwiseOp>();
+  if (!difference || difference.getFn() != Fn::Sub ||
+      difference.getInputs()[0] != terms)
+    return false;
+  auto view = difference.getInputs()[1].getDefiningOp<llir::ViewOp>();
+  return view && view.getOperand() == reference;
+}
+
+void StreamedBlocks::findCut() {
+  if (isWhole(t.extent, t.chunk))
+    return;
+  SmallVector<CutTerms> found;
+  for (const Reference &r : references) {
+    Operation *maximum = r.maximum;
+    found.push_back({maximum->getOperand(0), {}});
+    if (!isa<FloatType>(getElementType(found.back().value)))
+      return;
+  }
+  // An exponential of a reference is the base's, which the anchor states.
+  auto isCut = [&](Value v, const StreamedSpace::Anchor &anchor) {
+    for (auto [r, terms] : llvm::zip_equal(references, found))
+      if (anchor.op == r.maximum.getOperation() ||
+          (anchor.reference == r.value && isTermOf(v, terms.value, r.value)))
+        return true;
+    return false;
+  };
+  for (const RowState &state : states)
+    if (state.anchor->op->getNumOperands() != 1 ||
+        !isCut(state.anchor->op->getOperand(0), *state.anchor))
+      return;
+  for (const auto &sum : sums)
+    if (!isCut(StreamedSpace::getTerms(sum->p.op), sum->anchor))
+      return;
+  cut = std::move(found);
+}
+
+/// Chooses the elements for the chunk from `lo` on.
+void StreamedBlocks::cutTerms(Value lo) {
+  if (cut.empty())
+    return;
+  SmallVector<Type> types;
+  for (const CutTerms &terms : cut)
+    types.append(layout->countSums(), getElementType(terms.value));
+  auto emitAll = [&](bool areInside) {
+    SmallVector<Value> elements;
+    for (const CutTerms &terms : cut) {
+      auto type = cast<FloatType>(getElementType(terms.value));
+      Value lowest = arith::ConstantOp::create(
+          e.b, FloatAttr::get(type, APFloat::getInf(type.getFloatSemantics(),
+                                                    /*Negative=*/true)));
+      llvm::append_range(
+          elements,
+          emitPlaces(type, lo, areInside, [&](size_t, Value isInside) {
+            Value v = e.emit(terms.value, at);
+            return isInside ? Value(arith::SelectOp::create(e.b, isInside, v,
+                                                            lowest))
+                            : v;
+          }));
+    }
+    return elements;
+  };
+  Value isBefore =
+      e.less(e.add(lo, e.constant(t.chunk - 1)), e.value(t.extent));
+  SmallVector<Value> all = e.ifElse(
+      isBefore, types, [&] { return emitAll(true); },
+      [&] { return emitAll(false); });
+  ArrayRef<Value> rest = all;
+  for (CutTerms &terms : cut) {
+    terms.elements = llvm::to_vector(rest.take_front(layout->countSums()));
+    rest = rest.drop_front(layout->countSums());
+  }
+}
+
+void StreamedBlocks::rememberCut(size_t place) {
+  for (const CutTerms &terms : cut)
+    e.remember(terms.value, at, terms.elements[place]);
+}
