@@ -82,6 +82,9 @@ private:
                         std::span<const NodeHandle> before, NodeHandle *node);
   Status prepareLibrary(uint32_t step);
   Status launchStepByStep(StepObserver &observer);
+  struct Graph;
+  /// Runs a step by a graph of its own, which the caller drops, and waits.
+  Status runTimed(uint32_t index, Graph &made, double &microseconds);
   Status checkStatus();
 
   struct Step {
