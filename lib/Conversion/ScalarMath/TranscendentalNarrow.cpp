@@ -62,8 +62,11 @@ Value luminal::emitExp2FastF32(Lanes &m, Value x) {
   return result;
 }
 
-/// The exponent is rounded, which is 2^-18 of a result at most.
+/// The exponent is rounded, which is 2^-18 of a result at most. Where there is
+/// no instruction for powers of 2, those of e take as long.
 Value luminal::emitExpApproxF32(Lanes &m, Value x) {
+  if (!hasFloatInstructions(m.b))
+    return emitExpFastF32(m, x);
   return emitExp2FastF32(m, m.mul(x, m.num(x, kLog2E)));
 }
 
