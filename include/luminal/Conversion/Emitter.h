@@ -16,6 +16,8 @@
 #include "luminal/Dialect/LLIR/Analysis/KernelAnalysis.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
+#include <unordered_map>
+
 namespace luminal {
 class Emitter;
 } // namespace luminal
@@ -53,7 +55,7 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// The value (i64) of a dim from here on.
-  void setDim(unsigned dim, mlir::Value value) { getDim(dim).value = value; }
+  void setDim(unsigned dim, mlir::Value value);
   /// The same where each lane may have a value of its own (a vector of i64).
   void setDimByLane(unsigned dim, mlir::Value value);
 
@@ -167,12 +169,20 @@ private:
     Index index;
     mlir::Value element;
   };
+  /// The value of an expression that was written before, if any.
+  mlir::Value findNumber(const Expr &e) const;
+
+  struct ExprHash {
+    size_t operator()(const Expr &e) const { return e.hash(); }
+  };
   struct Memo {
     llvm::DenseMap<mlir::Value, llvm::SmallVector<Remembered, 1>> elements;
+    /// What `value` has written: addresses of neighbours share most of it.
+    std::unordered_map<Expr, mlir::Value, ExprHash> numbers;
   };
 
 public:
-  /// Elements remembered inside end with it. One for each region.
+  /// What is remembered inside ends with it. One for each region.
   class MemoScope {
   public:
     explicit MemoScope(Emitter &e) : e(e) { e.memo.emplace_back(); }

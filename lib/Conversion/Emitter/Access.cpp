@@ -134,11 +134,21 @@ Value Emitter::less(Value x, Value y) {
 // Dims and expressions
 //===----------------------------------------------------------------------===//
 
+void Emitter::setDim(unsigned dim, Value value) {
+  Value &own = getDim(dim).value;
+  if (own && own != value)
+    for (Memo &m : memo)
+      std::erase_if(m.numbers, [&](const auto &number) {
+        return number.first.usesDim(dim);
+      });
+  own = value;
+}
+
 void Emitter::setDimByLane(unsigned dim, Value value) {
   if (isa<VectorType>(value.getType()))
     getDim(dim).lanes = value;
   else
-    getDim(dim).value = value;
+    setDim(dim, value);
 }
 
 void Emitter::setLane(unsigned dim, unsigned width, Value count) {
@@ -294,9 +304,29 @@ void Emitter::checkArithmetic(const Expr &e) {
   }
 }
 
+Value Emitter::findNumber(const Expr &e) const {
+  // Some regions have no scope of their own, and some code is written before
+  // what is there.
+  Block *block = b.getInsertionBlock();
+  Block::iterator point = b.getInsertionPoint();
+  auto isVisible = [&](Value v) {
+    if (v.getParentBlock() == block) {
+      Operation *op = v.getDefiningOp();
+      return !op || point == block->end() || op->isBeforeInBlock(&*point);
+    }
+    Region *region = block->getParent();
+    while (region && region != v.getParentRegion())
+      region = region->getParentRegion();
+    return region != nullptr;
+  };
+  for (const Memo &m : llvm::reverse(memo))
+    if (auto it = m.numbers.find(e);
+        it != m.numbers.end() && isVisible(it->second))
+      return it->second;
+  return {};
+}
+
 Value Emitter::value(const Expr &e) {
-  if (std::optional<int64_t> c = e.asConstant())
-    return constant(*c);
   if (std::optional<std::string_view> s = e.asSymbol()) {
     auto it = symbols.find(std::string(*s));
     if (it != symbols.end())
@@ -309,12 +339,24 @@ Value Emitter::value(const Expr &e) {
     assert(getDim(*d).value && "a dim outside its loop");
     return getDim(*d).value;
   }
+  if (Value known = findNumber(e))
+    return known;
+  auto remembered = [&](Value v) {
+    memo.back().numbers.insert_or_assign(e, v);
+    return v;
+  };
+  if (std::optional<int64_t> c = e.asConstant())
+    return remembered(constant(*c));
   checkArithmetic(e);
+  // Neighbours differ by a constant, the last of a sum.
+  if (e.kind() == Expr::Kind::Add)
+    if (std::optional<int64_t> last = e.operands().back().asConstant())
+      return remembered(add(value(e - *last), value(e.operands().back())));
   Division known = analyzeDivision(*this, e);
   Value v = value(e.operands()[0]);
   for (const Expr &x : llvm::drop_begin(e.operands()))
     v = combineTwo(b, e.kind(), known, v, value(x));
-  return v;
+  return remembered(v);
 }
 
 Value Emitter::laneValues(const Expr &e) {

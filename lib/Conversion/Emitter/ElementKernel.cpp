@@ -1,16 +1,14 @@
 //===- ElementKernel.cpp - Kernels that compute every element for itself --===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "ElementLoops.h"
 #include "PartsEmitter.h"
-#include "luminal/Dialect/LLIR/Analysis/Conditions.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
-#include <set>
 #include <utility>
 
 using namespace luminal;
@@ -103,99 +101,6 @@ static void prefetchFirst(Emitter &e, const WorkLoop &loop, const Grid &grid,
         prefetchOf(op);
     });
   });
-}
-
-/// The indices of `axis`, of which a unit has all, cut where comparisons change
-/// that elements depend on, as those that tell the borders of an image: in each
-/// part they need no code. None where there are no such, or too many.
-static SmallVector<std::pair<int64_t, int64_t>>
-findParts(Emitter &e, const Axis &axis, const Index &index) {
-  constexpr size_t kMostParts = 3;
-  if (axis.block)
-    return {};
-  std::optional<int64_t> extent = getConstantIntValue(e.value(axis.extent));
-  if (!extent)
-    return {};
-  std::set<int64_t> edges;
-  for (Value v : getYielded(e.kernel))
-    edges.merge(findEdges(e, v, index, axis.dim));
-  SmallVector<std::pair<int64_t, int64_t>> parts;
-  int64_t begin = 0;
-  for (int64_t edge : edges)
-    if (edge > begin && edge < *extent)
-      parts.push_back({std::exchange(begin, edge), edge});
-  parts.push_back({begin, *extent});
-  if (parts.size() < 2 || parts.size() > kMostParts)
-    return {};
-  return parts;
-}
-
-namespace {
-/// The axis of a grid that is cut into parts, if any: the vectors', or else the
-/// innermost one for which there are some.
-struct CutAxis {
-  CutAxis(Emitter &e, const Grid &grid, const Index &index) {
-    if (e.loopCase.getThreads() ||
-        llvm::all_of(grid.axes, [](const Axis &a) { return a.lanes == 1; }))
-      return;
-    for (bool ofLanes : {true, false})
-      for (const Axis &of : llvm::reverse(grid.axes))
-        if (parts.empty() && (of.lanes > 1) == ofLanes) {
-          parts = findParts(e, of, index);
-          axis = parts.empty() ? nullptr : &of;
-        }
-  }
-
-  const Axis *axis = nullptr;
-  SmallVector<std::pair<int64_t, int64_t>> parts;
-};
-} // namespace
-
-/// Calls `body` for every index of a unit, part by part.
-static void forEachPart(Emitter &e, const Grid &grid, const CutAxis &cut,
-                        Value unit, const Index &index,
-                        function_ref<void(const Index &)> body) {
-  struct Loop {
-    const Axis *axis;
-    IndexRange range;
-  };
-  SmallVector<Loop> loops;
-  for (auto [axis, range] : llvm::zip_equal(grid.axes, grid.setUnit(e, unit)))
-    if (range.lo)
-      loops.push_back({&axis, range});
-  // That of vectors is the innermost, or else the last.
-  llvm::stable_sort(loops, [](const Loop &x, const Loop &y) {
-    return x.axis->lanes < y.axis->lanes;
-  });
-  std::function<void(size_t, const Index &)> nest = [&](size_t i,
-                                                        const Index &at) {
-    if (i == loops.size())
-      return body(at);
-    auto [axis, range] = loops[i];
-    auto loop = [&](unsigned dim, Value lo, Value hi, const Index &inner) {
-      if (i + 1 == loops.size())
-        return e.laneLoop(dim, lo, hi, axis->lanes, [&] { body(inner); });
-      e.forLoop(lo, hi, e.constant(1), [&](Value x) {
-        e.setDim(dim, x);
-        nest(i + 1, inner);
-      });
-    };
-    if (cut.axis != axis)
-      return loop(axis->dim, range.lo, range.hi, at);
-    for (auto [begin, end] : cut.parts) {
-      unsigned dim = e.addDim(end - begin);
-      Index inner = at;
-      for (Expr &x : inner)
-        x = e.simplify(
-            x.substitute([&](const Expr &leaf) -> std::optional<Expr> {
-              if (leaf.asDim() == axis->dim)
-                return begin + Expr::dim(dim);
-              return std::nullopt;
-            }));
-      loop(dim, e.constant(0), e.constant(end - begin), inner);
-    }
-  };
-  nest(0, index);
 }
 
 //===----------------------------------------------------------------------===//
@@ -398,18 +303,19 @@ WorkShape luminal::emitElements(Emitter &e, const WorkLoop &loop) {
   std::optional<ElementsTogether> together;
   if (llir::areTogether(e.loopCase))
     together.emplace(e, grid, domain.index);
-  CutAxis cut(e, grid, domain.index);
+  ElementLoops loops(e, grid, domain.index, loop.scratch);
   e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
     if (parts.isCut())
       parts.emitUnit(unit, domain.index, forEachIndex, emitElement);
     else if (together)
       together->emit(unit);
     else
-      forEachPart(e, grid, cut, unit, domain.index, emitAt);
+      loops.emit(unit, emitAt);
   });
   e.clearPlaces();
   Expr cost = grid.getUnitLength() * getElementCost(e.kernel);
   if (parts.isCut())
     cost = parts.getUnitCost(cost * parts.countTerms());
-  return {parts.countUnits(grid.countUnits()), cost, 0, blocks};
+  return {parts.countUnits(grid.countUnits()), cost, loops.getScratchBytes(),
+          blocks};
 }

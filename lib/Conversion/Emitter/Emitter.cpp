@@ -97,13 +97,34 @@ struct Pending {
 };
 } // namespace
 
-/// The operand that a select takes wherever it is read, if that is known.
+/// The operand that an op takes wherever it is read, if that is known: of a
+/// select, and of conditions joined to one of which the others are decided.
 static Value findChosen(const KernelAnalysis &a, Value v, const Index &index) {
   auto op = v.getDefiningOp<llir::ElementwiseOp>();
-  if (!op || op.getFn() != llir::Fn::Select || a.isPlaced(v))
+  if (!op || a.isPlaced(v))
     return {};
-  std::optional<bool> condition = decideCondition(a, op.getInputs()[0], index);
-  return condition ? op.getInputs()[*condition ? 1 : 2] : Value();
+  ValueRange inputs = op.getInputs();
+  if (op.getFn() == llir::Fn::Select) {
+    std::optional<bool> condition = decideCondition(a, inputs[0], index);
+    return condition ? inputs[*condition ? 1 : 2] : Value();
+  }
+  if (!getElementType(v).isInteger(1) ||
+      (op.getFn() != llir::Fn::Mul && op.getFn() != llir::Fn::Or))
+    return {};
+  // What decides it alone has decided it.
+  for (unsigned i : {0, 1})
+    if (decideCondition(a, inputs[i], index) == (op.getFn() == llir::Fn::Mul))
+      return inputs[1 - i];
+  return {};
+}
+
+/// A comparison of indices that loops decide: LLVM does not find all of them.
+static std::optional<bool> findDecided(const KernelAnalysis &a, Value v,
+                                       const Index &index) {
+  auto op = v.getDefiningOp<llir::ElementwiseOp>();
+  if (!op || !getElementType(v).isInteger(1) || a.isPlaced(v))
+    return std::nullopt;
+  return decideCondition(a, v, index);
 }
 
 /// Operands of pointwise and free ops are emitted first, from a worklist and
@@ -135,6 +156,13 @@ Value Emitter::emit(Value root, const Index &rootIndex) {
     if (!stack.back().isOpen) {
       stack.back().isOpen = true;
       size_t at = stack.size() - 1;
+      if (std::optional<bool> known =
+              findDecided(*this, stack[at].v, stack[at].index)) {
+        remember(stack[at].v, stack[at].index,
+                 arith::ConstantOp::create(b, b.getBoolAttr(*known)));
+        stack.pop_back();
+        continue;
+      }
       if (Value chosen = findChosen(*this, stack[at].v, stack[at].index)) {
         stack[at].same = chosen;
         push(chosen, Index(stack[at].index));

@@ -61,5 +61,16 @@ LogicalResult luminal::lowerToLLVM(ModuleOp module) {
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createUBToLLVMConversionPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
-  return pm.run(module);
+  if (failed(pm.run(module)))
+    return failure();
+  // What the emitter says of a loop comes to its last branch as an attribute
+  // that LLVM is not told.
+  StringRef name = "llvm.loop_annotation";
+  module.walk([&](LLVM::BrOp branch) {
+    if (auto said = branch->getAttrOfType<LLVM::LoopAnnotationAttr>(name)) {
+      branch->removeDiscardableAttr(name);
+      branch.setLoopAnnotationAttr(said);
+    }
+  });
+  return success();
 }

@@ -3,20 +3,29 @@
 // RUN: luminal-opt %s --llir-schedule-kernels=arch=znver4 --convert-llir-to-llvm="arch=znver4 keep-loops" | FileCheck %s --check-prefix=CODE
 
 // CHECK: remark: [Passed] schedule {{.*}} Function=padded | form="each lane's sum in straight code"
+// CHECK: Function=followed | form="each lane's sum in straight code"
 // CHECK: Function=one_line | form="each lane's sum in straight code"
 // CHECK: Function=by_lines | form="windows of an image on chip and a register tile"
 // CHECK: Function=long | {{.*}}form="{{windows|packed}}
 // CHECK: Function=grouped | {{.*}}form="{{windows|packed}}
 
-// A unit has a vector of channels and walks along a line in three parts: its ends, and what has no border in its columns.
+// A unit has some vectors of channels and walks along a line, six places at a time: what they read of the same is read once.
+// Its ends have code of their own, and nothing there compares columns.
 // CHECK-LABEL: @padded
-// CHECK: loops<grid(d0, d2:16 v16, d1:all) op{{[0-9]+}} = element {lanes = 1, unroll = 9}>
+// CHECK: loops<grid(d0, d2:48 v16, d1:all) op{{[0-9]+}} = element {lanes = 1, places = 6, unroll = 9}>
 // CODE-LABEL: llvm.func @padded
 // CODE: scf.for
+// CODE: scf.for
 // CODE-COUNT-9: math.fma
-// CODE: scf.for {{.*}} to %c54_i64
-// CODE-COUNT-9: math.fma
-// CODE: scf.for {{.*}} to %c1_i64
+// CODE-NOT: math.fma
+// CODE: llvm.store
+// CODE: scf.for {{.*}} to %c54_i64{{.*}} step %c6_i64
+// CODE-NOT: arith.cmpi slt, %arg
+// CODE-COUNT-54: math.fma
+// CODE-NOT: math.fma
+// CODE-COUNT-6: llvm.store
+// CODE-NOT: llvm.store
+// CODE: scf.for
 // CODE-COUNT-9: math.fma
 // CODE-NOT: math.fma
 // CODE: llvm.return
@@ -46,9 +55,32 @@ func.func private @padded(%x: tensor<56x56x144xf32>, %w: tensor<9x144xf32>) -> t
   return %0 : tensor<56x56x144xf32>
 }
 
+// Where what follows is long, sums wait in scratch until the line is done: 48 channels of 56 places, 4 bytes each.
+// CHECK-LABEL: @followed
+// CHECK: loops<grid(d0, d2:48 v16, d1:all) op0 = element {lanes = 1, places = 4, unroll = 4}>
+// CODE-LABEL: llvm.func @followed
+// CODE: scf.for {{.*}} step %c4_i64
+// CODE-COUNT-16: math.fma
+// CODE-NOT: math.fma
+// CODE: scf.for {{.*}} to %c56_i64{{.*}} step %c1_i64
+// CODE: llvm.load
+// CODE: dense<1.44269502>
+// CODE-NOT: dense<1.44269502>
+// CODE: llvm.return
+func.func private @followed(%x: tensor<56x59x144xf32>, %w: tensor<4x144xf32>) -> tensor<56x56x144xf32> {
+  %0 = llir.kernel(%x, %w) : (tensor<56x59x144xf32>, tensor<4x144xf32>) -> tensor<56x56x144xf32> {
+  ^bb0(%a: tensor<56x59x144xf32>, %b: tensor<4x144xf32>):
+    %g = llir.gemm %a, %b k(4) <(d0, d1, d2, d3) -> (d0, d1 + d3, d2)>, <(d0, d1, d2, d3) -> (d3, d2)>
+        : tensor<56x59x144xf32>, tensor<4x144xf32> -> tensor<56x56x144xf32>
+    %e = llir.elementwise exp(%g) : (tensor<56x56x144xf32>) -> tensor<56x56x144xf32>
+    llir.yield %e : tensor<56x56x144xf32>
+  }
+  return %0 : tensor<56x56x144xf32>
+}
+
 // One line is cut for several workers.
 // CHECK-LABEL: @one_line
-// CHECK: loops<grid(d1:16 v16, d0:{{[1-9][0-9]*}}) op0 = element {lanes = 1, unroll = 4}>
+// CHECK: loops<grid(d1:16 v16, d0:{{[1-9][0-9]*}}) op0 = element {lanes = 1, places = 4, unroll = 4}>
 func.func private @one_line(%x: tensor<4099x16xf32>, %w: tensor<4x16xf32>) -> tensor<4096x16xf32> {
   %0 = llir.kernel(%x, %w) : (tensor<4099x16xf32>, tensor<4x16xf32>) -> tensor<4096x16xf32> {
   ^bb0(%a: tensor<4099x16xf32>, %b: tensor<4x16xf32>):

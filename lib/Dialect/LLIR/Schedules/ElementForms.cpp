@@ -650,6 +650,8 @@ static LogicalResult verify(KernelOp kernel,
     if (isTogether(form)) {
       rules.push_back({"sums", 1, form.getNumber("lanes", 1)});
       rules.push_back({"blocks", 1, 32});
+    } else {
+      rules.push_back({"places", 1, 8});
     }
     if (failed(verifyNumbers(form, rules, emitError)))
       return failure();
@@ -671,7 +673,8 @@ static LogicalResult verify(KernelOp kernel,
                        << " are allowed";
   if (areTogether(loopCase))
     return verifyTogether(kernel, loopCase, emitError);
-  return success();
+  KernelAnalysis a(kernel, ranges);
+  return verifyPlaces(a, loopCase, machine, emitError);
 }
 
 static LogicalResult verifyParts(KernelOp kernel, LoopCaseAttr loopCase,

@@ -3,8 +3,12 @@
 
 #include "LaneSums.h"
 #include "ProductChoices.h"
+#include "luminal/Dialect/LLIR/Analysis/Conditions.h"
 #include "luminal/Dialect/LLIR/Analysis/ProductReads.h"
 #include "luminal/Dialect/LLIR/Analysis/TransposedReads.h"
+
+#include <set>
+#include <utility>
 
 using namespace mlir;
 using namespace luminal;
@@ -63,19 +67,84 @@ std::optional<LaneSums> llir::findLaneSums(KernelAnalysis &a,
   return LaneSums{op, domain, steps, most};
 }
 
+/// Units for each worker, so that none waits for another one's last.
+constexpr int64_t kUnitsEach = 4;
+
+/// The extent of the line that a unit walks along.
+static const Expr &getLine(const LaneSums &sums) {
+  return *std::prev(sums.domain.extents.end(), 2);
+}
+
+/// The product of all extents but the lanes' and the line's, where it is known.
+static std::optional<int64_t> countLines(const LaneSums &sums) {
+  Expr lines = 1;
+  for (const Expr &extent : ArrayRef<Expr>(sums.domain.extents).drop_back(2))
+    lines = lines * extent;
+  return lines.asConstant();
+}
+
+/// Places of a line that are taken at once: their sums go on while one waits
+/// for its last step, and weights are read once for all. As many as leave the
+/// fewest over between the borders of a line.
+static int64_t choosePlaces(KernelAnalysis &a, const LaneSums &sums,
+                            const MachineModel &machine) {
+  // Beside a sum each, registers have what a line of the window reads of all.
+  int64_t most = (int64_t(machine.vectorRegisters) - 4) / 2;
+  std::optional<int64_t> line = getLine(sums).asConstant();
+  int64_t inner = line.value_or(0), begin = 0;
+  if (line) {
+    std::set<int64_t> edges =
+        findEdges(a, getYielded(a.kernel)[0], sums.domain.index,
+                  *std::prev(sums.domain.dims.end(), 2));
+    edges.insert(*line);
+    inner = 0;
+    for (int64_t edge : edges)
+      if (edge > begin && edge <= *line)
+        inner = std::max(inner, edge - std::exchange(begin, edge));
+  }
+  int64_t places = 1;
+  for (int64_t n : {4, 5, 6, 3})
+    if (n <= most && n <= line.value_or(n) &&
+        (places == 1 || inner % n < inner % places))
+      places = n;
+  return places;
+}
+
+/// Channels of a unit, which takes them vector by vector at the same places of
+/// the image, where they lie one after the other: as many as have their weights
+/// in half of the first cache. Fewer, where lines are too few for all workers.
+static int64_t chooseChannels(const LaneSums &sums, int64_t places,
+                              const MachineModel &machine) {
+  constexpr int64_t kBytes = 4;
+  std::optional<int64_t> channels = sums.domain.extents.back().asConstant();
+  if (!channels || places == 1)
+    return sums.lanes;
+  int64_t vectors = llvm::divideCeil(*channels, sums.lanes);
+  int64_t wanted = kUnitsEach * machine.workers;
+  int64_t lines = std::max<int64_t>(countLines(sums).value_or(wanted), 1);
+  int64_t blocks = std::max<int64_t>(
+      llvm::divideCeil(wanted, lines),
+      llvm::divideCeil(vectors * sums.lanes * sums.steps * kBytes,
+                       machine.l1Bytes / 2));
+  // All units have the same.
+  for (blocks = std::min(blocks, vectors); vectors % blocks;)
+    ++blocks;
+  return vectors / blocks * sums.lanes;
+}
+
 /// Places of a line that a unit has, 0: all, where its borders are cut off. Of
 /// few lines it has a part, so that there is work for all workers.
-static int64_t chooseLine(const LaneSums &sums, const MachineModel &machine) {
-  constexpr int64_t kUnitsEach = 4, kUnknownLine = 64;
-  ArrayRef<Expr> extents = sums.domain.extents;
-  std::optional<int64_t> line = extents[extents.size() - 2].asConstant();
+static int64_t chooseLine(const LaneSums &sums, int64_t channels,
+                          const MachineModel &machine) {
+  constexpr int64_t kUnknownLine = 64;
+  std::optional<int64_t> line = getLine(sums).asConstant();
   if (!line)
     return kUnknownLine;
-  Expr units = Expr::ceilDiv(extents.back(), sums.lanes);
-  for (const Expr &extent : extents.drop_back(2))
-    units = units * extent;
-  int64_t wanted = kUnitsEach * machine.workers;
-  int64_t count = std::max<int64_t>(units.asConstant().value_or(wanted), 1);
+  int64_t wanted = kUnitsEach * machine.workers, count = wanted;
+  std::optional<int64_t> lines = countLines(sums),
+                         all = sums.domain.extents.back().asConstant();
+  if (lines && all)
+    count = std::max<int64_t>(*lines * llvm::divideCeil(*all, channels), 1);
   if (count >= wanted)
     return 0;
   return llvm::divideCeil(*line, llvm::divideCeil(wanted, count));
@@ -84,14 +153,41 @@ static int64_t chooseLine(const LaneSums &sums, const MachineModel &machine) {
 LoopCaseAttr llir::buildLaneSums(KernelAnalysis &a, const LaneSums &sums,
                                  const MachineModel &machine) {
   CaseBuilder c(a.kernel.getContext(), machine);
+  int64_t places = choosePlaces(a, sums, machine);
+  int64_t channels = chooseChannels(sums, places, machine);
   ArrayRef<SmallVector<unsigned>> groups = sums.domain.groups;
   for (const SmallVector<unsigned> &group : groups.drop_back(2))
     c.grid.push_back(c.axis(group));
-  c.grid.push_back(c.axis(groups.back(), sums.lanes, sums.lanes));
+  c.grid.push_back(c.axis(groups.back(), channels, sums.lanes));
   c.grid.push_back(
-      c.axis(groups[groups.size() - 2], chooseLine(sums, machine)));
-  c.addForm(sums.op, "element", {{"lanes", 1}, {"unroll", sums.steps}});
+      c.axis(groups[groups.size() - 2], chooseLine(sums, channels, machine)));
+  SmallVector<CaseBuilder::Number> numbers = {{"lanes", 1},
+                                              {"unroll", sums.steps}};
+  if (places > 1)
+    numbers.push_back({"places", places});
+  c.addForm(sums.op, "element", numbers);
   return c.build();
+}
+
+LogicalResult llir::verifyPlaces(KernelAnalysis &a, LoopCaseAttr loopCase,
+                                 const MachineModel &machine,
+                                 function_ref<InFlightDiagnostic()> emitError) {
+  ArrayRef<LoopAxisAttr> grid = loopCase.getGrid();
+  for (LoopFormAttr form : loopCase.getForms()) {
+    if (form.getNumber("places", 1) == 1)
+      continue;
+    std::optional<LaneSums> sums = findLaneSums(a, machine);
+    if (!sums || !isStraight(*sums, loopCase) || loopCase.getParts() != 1)
+      return emitError() << "takes places of op" << form.getOp()
+                         << " at once, which is no product in straight code "
+                            "with a sum in each lane";
+    if (llvm::none_of(grid, [](LoopAxisAttr axis) {
+          return axis.getLanes() == 1 && axis.getBlock() != 1;
+        }))
+      return emitError() << "takes places of op" << form.getOp()
+                         << " at once, but a unit has one";
+  }
+  return success();
 }
 
 bool llir::isStraight(const LaneSums &sums, LoopCaseAttr loopCase) {

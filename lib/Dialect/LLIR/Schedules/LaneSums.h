@@ -4,8 +4,9 @@
 // A depthwise convolution whose channels lie side by side has nothing for a
 // tile to share between columns: each element is a short sum of its own, over
 // elements that are lanes of vectors in memory. So it is computed by elements,
-// all steps in straight code. A unit has one vector of channels and walks along
-// a line of the image, with the weights in registers.
+// all steps in straight code. A unit has some channels and walks along a line
+// of the image, several places at a time: their sums go on beside each other,
+// and each weight is read once for all of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,6 +32,12 @@ std::optional<LaneSums> findLaneSums(KernelAnalysis &a,
 /// The case that computes them.
 LoopCaseAttr buildLaneSums(KernelAnalysis &a, const LaneSums &sums,
                            const MachineModel &machine);
+
+/// Checks the number `places` of forms.
+mlir::LogicalResult
+verifyPlaces(KernelAnalysis &a, LoopCaseAttr loopCase,
+             const MachineModel &machine,
+             llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
 /// Whether a case computes them so, in straight code.
 bool isStraight(const LaneSums &sums, LoopCaseAttr loopCase);

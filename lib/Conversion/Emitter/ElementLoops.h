@@ -1,0 +1,62 @@
+//===- ElementLoops.h - Loops over the elements of a unit -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Loops over the axes of a grid, innermost that of vectors. One of them, the
+// vectors' or else the innermost one for which there are some, is cut into
+// parts where comparisons change that elements depend on, as those that tell
+// the borders of an image: in each part they need no code.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LUMINAL_LIB_CONVERSION_EMITTER_ELEMENTLOOPS_H
+#define LUMINAL_LIB_CONVERSION_EMITTER_ELEMENTLOOPS_H
+
+#include "Kernels.h"
+
+namespace luminal {
+
+class ElementLoops {
+public:
+  ElementLoops(Emitter &e, const Grid &grid, const Index &index,
+               mlir::Value scratch);
+
+  /// Calls `body` for every index of a unit.
+  void emit(mlir::Value unit, llvm::function_ref<void(const Index &)> body);
+
+  Expr getScratchBytes() const;
+
+private:
+  /// Indices of an axis. Where `isLoop` is not set, they are so few that code
+  /// has each of them as a constant.
+  struct Part {
+    int64_t begin, end;
+    bool isLoop = true;
+  };
+  struct Loop {
+    const Axis *axis;
+    IndexRange range;
+  };
+  using Body = llvm::function_ref<void(const Index &)>;
+
+  llvm::SmallVector<Part> findParts(const Axis &axis) const;
+  llvm::SmallVector<Part> joinBorders(llvm::ArrayRef<Part> parts) const;
+  void nest(llvm::ArrayRef<Loop> loops, const Index &at, Body body);
+  void emitPlaces(const Loop &line, const Loop &lanes, const Index &at,
+                  Body body);
+
+  Emitter &e;
+  const Grid &grid;
+  const Index &index;
+  mlir::Value scratch;
+  const Axis *cutAxis = nullptr;
+  llvm::SmallVector<Part> parts;
+  /// The product of which several places of a line are summed at once, if any,
+  /// and how many.
+  llir::ReductionOpInterface sums;
+  int64_t places = 1;
+  bool keepsSums = false;
+};
+
+} // namespace luminal
+
+#endif // LUMINAL_LIB_CONVERSION_EMITTER_ELEMENTLOOPS_H
