@@ -42,8 +42,9 @@ using llir::Layouts;
 using llir::ProductOpInterface;
 using luminal::hlir::MapAttr;
 
-/// The part of the price of all that a choice touches that it has to come to.
-static constexpr double kWorthwhile = 0.99;
+/// The part of the price of all that a choice touches that it has to come to:
+/// what else reads these values has hardly a price.
+static constexpr double kWorthwhile = 0.96;
 /// The same where kernels pack what they multiply: it matters less in which
 /// order they read, and in another one borders of images are no part of the
 /// kernel that reads their windows. ResNet-50 of one image in f32, of which
@@ -327,7 +328,7 @@ Price Chooser::priceProduct(const Product &p, const Reordering &reordering) {
   if (isNew) {
     llir::ProposedLoops proposed = device.propose(kernel, symbols.getSymbols());
     constexpr double kNone = std::numeric_limits<double>::infinity();
-    it->second = proposed.loops ? Price{proposed.busy, proposed.priceOfOne}
+    it->second = proposed.loops ? Price{proposed.price, proposed.priceOfOne}
                                 : Price{kNone, kNone};
   }
   return it->second;

@@ -165,8 +165,8 @@ llir::KernelOp JoinElements::join(llir::KernelOp kernel,
   if (!isOneRow || !isOneRowBefore) {
     double apart = 0;
     for (llir::KernelOp part : {kernel, reader})
-      apart += device->propose(part, ranges).busy;
-    if (proposed.busy > apart)
+      apart += device->propose(part, ranges).price;
+    if (proposed.price > apart)
       return drop("one kernel would take longer than both");
   }
   reporter.passed(merged.getLoc(), "elements",

@@ -33,16 +33,15 @@ namespace luminal {
 using namespace mlir;
 using namespace luminal;
 
+/// By how much a sequence has to be cheaper than launches: its price is off by
+/// more than theirs.
+static constexpr double kWorth = 0.75;
 /// Threads of a block at most, where no kernel has more: each has registers
 /// enough then.
 static constexpr unsigned kMostThreads = 512;
 /// Kernels of a sequence at most, and ops between two of them that are not in
 /// it: so a pass over a program takes linear time, and code stays short.
 static constexpr unsigned kMostKernels = 32, kMostBetween = 64;
-/// What a step costs beside its work, as a part of a launch: the block meets,
-/// and waits for what it reads.
-static constexpr double kStepOfLaunch = 0.4;
-
 namespace {
 /// A kernel that may be part of a sequence.
 struct Small {
@@ -83,17 +82,15 @@ Small SequenceKernels::price(llir::KernelOp kernel) {
   small.reason = llir::checkInSequence(kernel, model.blockThreads, model);
   if (!small.reason.empty())
     return small;
-  // What threads wait for is told of rows alone.
-  auto priceOn = [&](unsigned workers) {
-    llir::PriceTerms terms = llir::explainPrice(
-        kernel, *kernel.getLoops(), hlir::getAssumptions(kernel).getSymbols(),
-        model, workers);
-    terms.waiting = 0;
-    return terms.total();
-  };
-  small.asLaunch = priceOn(model.workers);
-  small.asStep =
-      priceOn(1) - model.launchTime + kStepOfLaunch * model.launchTime;
+  KernelAnalysis::SymbolRanges ranges =
+      hlir::getAssumptions(kernel).getSymbols();
+  small.asLaunch = llir::priceLoops(kernel, *kernel.getLoops(), ranges, model,
+                                    model.workers);
+  llir::LoopCaseAttr loopCase = kernel.getLoops()->getCases().front();
+  unsigned threads = loopCase.getThreads();
+  if (loopCase.getTeam() <= model.warpThreads)
+    threads = std::max(threads, std::min(kMostThreads, model.blockThreads));
+  small.asStep = llir::priceInBlock(kernel, ranges, model, threads);
   if (small.asStep > small.asLaunch)
     small.reason = "one multiprocessor takes longer than a launch";
   return small;
@@ -267,7 +264,7 @@ bool SequenceKernels::join(ArrayRef<Operation *> ops) {
       asOne += known[kernel].asStep;
     }
   }
-  if (kernels.size() < 2 || asOne > asLaunches)
+  if (kernels.size() < 2 || asOne > kWorth * asLaunches)
     return false;
   // An alias that others read is one of a result.
   SmallVector<llir::AliasOp> aliases;

@@ -210,6 +210,26 @@ func.func @sizes(%x: tensor<?xf32, #hlir.dims<s>>, %y: tensor<1000000xf32>) -> (
   return %0, %2 : tensor<?xf32, #hlir.dims<s>>, tensor<1000000xf32>
 }
 
+// A block of 512 threads takes 2 x 17 x 96 elements of eight threads each in 51 turns, of which each waits: as kernels of all
+// multiprocessors they take one (six kernels like these took an H200 85 us as a sequence).
+// CHECK-LABEL: @turns
+// CHECK-NOT: llir.sequence
+// CHECK: return
+// REMARK: Missed{{.*}}Function=turns {{.*}}reason="one multiprocessor takes longer than a launch"
+func.func @turns(%x: tensor<2x17x32xf32>, %w: tensor<96x32xf32>, %v: tensor<32x96xf32>) -> tensor<2x17x32xf32> {
+  %0 = llir.kernel(%x, %w) : (tensor<2x17x32xf32>, tensor<96x32xf32>) -> tensor<2x17x96xf32> {
+  ^bb0(%a: tensor<2x17x32xf32>, %b: tensor<96x32xf32>):
+    %1 = llir.gemm %a, %b k(32) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d2, d3)> : tensor<2x17x32xf32>, tensor<96x32xf32> -> tensor<2x17x96xf32>
+    llir.yield %1 : tensor<2x17x96xf32>
+  }
+  %2 = llir.kernel(%0, %v) : (tensor<2x17x96xf32>, tensor<32x96xf32>) -> tensor<2x17x32xf32> {
+  ^bb0(%a: tensor<2x17x96xf32>, %b: tensor<32x96xf32>):
+    %1 = llir.gemm %a, %b k(96) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d2, d3)> : tensor<2x17x96xf32>, tensor<32x96xf32> -> tensor<2x17x32xf32>
+    llir.yield %1 : tensor<2x17x32xf32>
+  }
+  return %2 : tensor<2x17x32xf32>
+}
+
 // What is prepared from weights runs when these are bound.
 // CHECK-LABEL: @prepared
 // CHECK: llir.kernel(%arg1)

@@ -573,6 +573,18 @@ static bool addTiles(LoopWork &work, const ProductAnalysis &p,
   return true;
 }
 
+/// What blocks wait for: where a kernel begins and ends, of which a ring hides
+/// a part (as in getTileTime); where parts write sums, count themselves and
+/// read them; and without a ring each step of k.
+static void addWaits(LoopWork &work, int64_t stages, double steps,
+                     LoopCaseAttr loopCase) {
+  const bool hasRing = stages > 1, hasParts = loopCase.getParts() > 1;
+  work.threads = work.units * loopCase.getThreads();
+  work.resident = double(kResidents) * loopCase.getThreads();
+  work.ends = (hasRing ? 1.5 : 3.5) + (hasParts ? 4 : 0);
+  work.waits = hasRing ? 0 : std::ceil(steps / loopCase.getParts());
+}
+
 static LoopWork count(KernelOp kernel,
                       const KernelAnalysis::SymbolRanges &ranges,
                       LoopCaseAttr loopCase, const MachineModel &machine) {
@@ -585,8 +597,7 @@ static LoopWork count(KernelOp kernel,
   ProductTile tile = applyCut(p, loopCase, form.getWord("columns"));
   TileForm shape = TileForm::get(form, tile.rows, tile.columns);
   tile.rows = shape.rows;
-  work.units =
-      sizes.countUnits(loopCase, p.extents) * double(loopCase.getParts());
+  work.units = sizes.countUnits(loopCase, p.extents);
   if (addTiles(work, p, sizes, shape, loopCase, machine)) {
     addResults(work, kernel, sizes);
     return work;
@@ -597,16 +608,8 @@ static LoopWork count(KernelOp kernel,
   work.products = countInBlocks(work.products, 8 * p.bytes,
                                 form.getWord("use") != "fma", machine);
   addResults(work, kernel, sizes);
-  // Without a ring each step of k waits for what it reads, while tensor cores
-  // have nothing else to do; what else the block does takes longer otherwise.
-  if (shape.useTensorCores() && shape.stages == 1) {
-    double steps = std::ceil(sizes.valueOf(p.kExtent) / double(shape.depth) /
-                             double(loopCase.getParts()));
-    double rounds =
-        std::ceil(work.units / double(kResidents * machine.workers));
-    work.exposedBytes += rounds * steps * machine.memoryLatency *
-                         machine.getReadRate(std::max(1.0, work.units));
-  }
+  addWaits(work, shape.stages,
+           std::ceil(sizes.valueOf(p.kExtent) / double(shape.depth)), loopCase);
   return work;
 }
 

@@ -595,6 +595,8 @@ static LoopWork count(KernelOp kernel,
   work.operations = sizes.countNested() * countScalarLoss(loopCase, machine);
   work.memoryBytes = sizes.countMemory();
   addFetchedResults(work, kernel, loopCase, sizes, machine);
+  if (loopCase.getThreads())
+    addElementWaits(work, a, loopCase, sizes, machine);
   return work;
 }
 

@@ -35,9 +35,15 @@ struct LoopWork {
   /// Bytes to memory that a worker waits for, with nothing else to do: caches
   /// would take them and write them while it goes on.
   double exposedBytes = 0;
-  /// How often a thread of a GPU waits for memory, one time after the other:
-  /// those that run at once wait together.
-  double waits = 0;
+  /// Threads of a GPU, how many of them a multiprocessor has room for (0: as
+  /// many as it holds of any), and how often each waits for memory, one time
+  /// after the other: those that run at once wait together. And how often the
+  /// kernel does where it begins and ends.
+  double threads = 0, resident = 0, waits = 0, ends = 0;
+  /// Whether what they wait for is in the multiprocessor's own memory by then.
+  bool waitsForOwn = false;
+  /// Nanoseconds of one multiprocessor, with all that it waits for.
+  double alone = 0;
   /// Whether results are so large that they are in no cache afterwards, nor
   /// what was there before.
   bool leavesCaches = false;
@@ -77,6 +83,8 @@ public:
   double valueOf(const Expr &e) const {
     return nominalValue(e, a.getAssumptions(), nominal);
   }
+  /// The same where dims have those values.
+  double valueAt(const Expr &e, const std::vector<int64_t> &dims) const;
   double countElements(mlir::Value v) const;
   double countBytes(mlir::Value v) const;
   /// Units of the grid, over a space of these extents; of a GPU: blocks.
@@ -106,6 +114,15 @@ private:
   const KernelAnalysis &a;
   int64_t nominal;
 };
+
+/// Adds what threads of a GPU wait for that compute elements: what these read,
+/// and then each reduction, round by round; with the lines that it reads.
+void addElementWaits(LoopWork &work, KernelAnalysis &a, LoopCaseAttr loopCase,
+                     const KernelSizes &sizes, const MachineModel &machine);
+
+/// Threads that a multiprocessor has room for by the blocks that the forms of a
+/// case name; 0 where they name none.
+double countResident(LoopCaseAttr loopCase);
 
 /// By how much fewer lanes than a vector has slow a case down.
 double countScalarLoss(LoopCaseAttr loopCase, const MachineModel &machine);

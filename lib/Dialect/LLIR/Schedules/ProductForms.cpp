@@ -323,7 +323,7 @@ Proposal::Cut Proposal::chooseCut(const Tile &tile, bool isDot) const {
   if (!isKnown)
     sizes.push_back(kManyRows);
   SmallVector<Cut> cuts = listCuts(tile, isDot);
-  SmallVector<SmallVector<LoopWork, 2>> works;
+  SmallVector<SmallVector<LoopWork, 2>, 0> works;
   works.resize(cuts.size());
   for (int64_t size : sizes) {
     KernelSizes known(p.a, size);
@@ -376,7 +376,7 @@ std::optional<Proposal::Choice> Proposal::chooseWindows() {
   const Windows &windows = *p.windows;
   int64_t lines = windows.getLast().extent;
   SmallVector<Choice> choices;
-  SmallVector<SmallVector<LoopWork, 2>> works;
+  SmallVector<SmallVector<LoopWork, 2>, 0> works;
   KernelSizes known(p.a);
   LoopWork results = countResults(known);
   int64_t mostRows = countRowsInCache(p, machine);

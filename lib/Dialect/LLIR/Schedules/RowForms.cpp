@@ -166,8 +166,8 @@ static void addWaits(LoopWork &work, KernelAnalysis &a,
   // The last pass, which writes.
   if (rows.hasElementLevel())
     work.waits += rounds;
-  work.waits *= std::ceil(work.units * threads /
-                          (double(machine.workers) * machine.residentThreads));
+  work.threads = work.units * threads;
+  work.resident = countResident(loopCase);
   unsigned column = a.addDim(rows.extent);
   Domain domain = rows.findDomain(a, column);
   SmallVector<Reporter::Arg> ignored;

@@ -58,6 +58,9 @@ static constexpr double kMostAlone = 8192;
 /// down, measured on an H200: a warp or two for each of its schedulers.
 static constexpr double kAtATime = 192;
 
+/// How often a kernel waits where it begins: for the addresses of its operands.
+static constexpr double kEnds = 1;
+
 static bool fits(KernelOp kernel) {
   bool hasReduction = false;
   for (Operation &op : kernel.getOps()) {
@@ -83,8 +86,6 @@ namespace {
 struct TeamWork {
   /// Multiplications with addition, and operations.
   double products = 0, operations = 0;
-  /// Elements that it loads for its products.
-  double loads = 0;
   /// How its ops with loops share their work.
   SmallVector<bool> areAlong;
   /// How often it reads what each step reads.
@@ -117,8 +118,6 @@ static TeamWork countTeamWork(const RowProgram &p, const KernelSizes &sizes,
         isa<ProductOpInterface>(op) ? work.products : work.operations;
     work.reads.back() = isAlong ? elements * std::ceil(extent / team) : apart;
     counted += work.reads.back();
-    if (isa<ProductOpInterface>(op))
-      work.loads += 2 * work.reads.back();
     if (isAlong)
       work.operations += elements * exchange;
     // What is computed for each element that is reduced.
@@ -148,30 +147,12 @@ static unsigned chooseMembers(const RowProgram &p, const KernelSizes &sizes,
   return best;
 }
 
-/// Nanoseconds that members wait for memory, which they read element by
-/// element, some of them ahead. What little each reads comes while others
-/// compute.
-static double countWaiting(const RowProgram &p, const KernelSizes &sizes,
-                           double threads, const MachineModel &machine) {
-  // 105 MB of bf16 by teams of four, 41,000 threads, took 129 us on an H200,
-  // where memory is read in 25.
-  constexpr double kReadAhead = 8, kFreeReads = 32;
-  double elements = 0;
-  for (BlockArgument argument : p.a.kernel.getBody().getArguments())
-    elements += sizes.countElements(argument);
-  threads =
-      std::min(threads, double(machine.workers) * machine.residentThreads);
-  double reads = elements / std::max(1.0, threads) / kReadAhead;
-  return std::max(0.0, reads - kFreeReads) * machine.memoryLatency;
-}
-
 namespace {
-/// What the steps of a row program read from memory that is larger than a
-/// multiprocessor's own cache, and how warps of teams come to it.
-class FarReads {
+/// What the steps of a row program read, and how warps of teams come to it.
+class StepReads {
 public:
-  FarReads(const RowProgram &p, const KernelSizes &sizes,
-           const MachineModel &machine);
+  StepReads(const RowProgram &p, const KernelSizes &sizes,
+            const MachineModel &machine);
 
   /// How often the rows in order pass over all that they read of `argument`:
   /// rows along an outer dim read the same.
@@ -179,6 +160,11 @@ public:
   /// Bytes that threads bring again with elements next to those that they need,
   /// because the own cache does not keep them until these are needed.
   double countBytesAgain(const TeamWork &work, double team) const;
+  /// Bytes of lines that accesses take from the own cache, and from what is
+  /// kept on chip, one after the other.
+  double countLines(const TeamWork &work, double team) const;
+  /// How often a member waits for memory.
+  double countWaits(const TeamWork &work, const LoopCaseAttr &loopCase) const;
 
 private:
   /// How far apart an element is, in bytes, for neighbours along the
@@ -186,6 +172,8 @@ private:
   /// along what is reduced.
   struct Read {
     double rows = 0, local = 0, reduced = 0;
+    /// Whether it is in memory, and in more than a multiprocessor's own cache.
+    bool isInMemory = false, isFar = false;
   };
   /// Pieces of memory of `size` bytes that a warp reads at a time.
   double countPieces(const Read &read, double team, bool isAlong,
@@ -206,8 +194,8 @@ private:
 };
 } // namespace
 
-FarReads::FarReads(const RowProgram &p, const KernelSizes &sizes,
-                   const MachineModel &machine)
+StepReads::StepReads(const RowProgram &p, const KernelSizes &sizes,
+                     const MachineModel &machine)
     : machine(machine) {
   KernelAnalysis a(p.a.kernel, p.a.getRanges());
   size_t rank = p.extents.size();
@@ -228,9 +216,11 @@ FarReads::FarReads(const RowProgram &p, const KernelSizes &sizes,
                             local = findLast(rank, own.size()), reduced;
     SmallVector<Read, 2> &reads = ofSteps.emplace_back();
     auto visit = [&](const Leaf &leaf) {
-      if (!leaf.argument ||
-          sizes.countBytes(leaf.argument) <= double(machine.l1Bytes))
+      // On chip members have neighbours, or all of them the same.
+      if (!leaf.argument) {
+        reads.push_back({});
         return;
+      }
       double bytes =
           std::max(8u, getElementType(leaf.argument).getIntOrFloatBitWidth()) /
           8.0;
@@ -242,7 +232,11 @@ FarReads::FarReads(const RowProgram &p, const KernelSizes &sizes,
         return linear ? bytes * std::abs(sizes.valueOf(linear->stride))
                       : double(machine.l1Bytes);
       };
-      reads.push_back({apart(row), apart(local), apart(reduced)});
+      bool isFar = sizes.countBytes(leaf.argument) > double(machine.l1Bytes);
+      reads.push_back({apart(row), apart(local), apart(reduced),
+                       /*isInMemory=*/true, isFar});
+      if (!isFar)
+        return;
       llvm::SmallBitVector &dims = changes[leaf.argument];
       dims.resize(rank);
       for (size_t i = 0; i < rank; ++i)
@@ -264,7 +258,7 @@ FarReads::FarReads(const RowProgram &p, const KernelSizes &sizes,
   }
 }
 
-double FarReads::countPasses(BlockArgument argument) const {
+double StepReads::countPasses(BlockArgument argument) const {
   auto found = changes.find(argument);
   if (found == changes.end())
     return 1;
@@ -275,7 +269,7 @@ double FarReads::countPasses(BlockArgument argument) const {
   return passes;
 }
 
-double FarReads::countBytesAgain(const TeamWork &work, double team) const {
+double StepReads::countBytesAgain(const TeamWork &work, double team) const {
   // Two products of 16 rows with 14336 x 4096 in bf16, an element a thread,
   // took 14.7 ms on an H200: 60 GB of sectors.
   double line = 4 * machine.warpThreads, sector = machine.warpThreads, rows = 1,
@@ -288,6 +282,8 @@ double FarReads::countBytesAgain(const TeamWork &work, double team) const {
   for (auto [number, reads] : llvm::enumerate(ofSteps)) {
     double kept = 0, ofWarp = 0;
     for (const Read &read : reads) {
+      if (!read.isFar)
+        continue;
       kept +=
           warps * line * countPieces(read, team, work.areAlong[number], line);
       ofWarp += sector * countPieces(read, team, work.areAlong[number], sector);
@@ -297,6 +293,32 @@ double FarReads::countBytesAgain(const TeamWork &work, double team) const {
       bytes += work.reads[number] * rows * team / machine.warpThreads * ofWarp;
   }
   return bytes;
+}
+
+double StepReads::countLines(const TeamWork &work, double team) const {
+  const double line = 4 * machine.warpThreads;
+  double rows = 1, bytes = 0;
+  for (double extent : extents)
+    rows *= extent;
+  for (auto [number, reads] : llvm::enumerate(ofSteps))
+    for (const Read &read : reads)
+      bytes += work.reads[number] * rows * team / machine.warpThreads * line *
+               countPieces(read, team, work.areAlong[number], line);
+  return bytes;
+}
+
+double StepReads::countWaits(const TeamWork &work,
+                             const LoopCaseAttr &loopCase) const {
+  // Elements of each of `columns` results that a member has on their way.
+  constexpr double kAhead = 16;
+  double waits = 0;
+  for (auto [number, reads] : llvm::enumerate(ofSteps)) {
+    if (llvm::none_of(reads, [](const Read &read) { return read.isInMemory; }))
+      continue;
+    double columns = loopCase.getForms()[number].getNumber("columns", 1);
+    waits += std::ceil(work.reads[number] / (kAhead * columns));
+  }
+  return waits;
 }
 
 static LoopWork countTeams(const RowProgram &p, const KernelSizes &sizes,
@@ -309,27 +331,26 @@ static LoopWork countTeams(const RowProgram &p, const KernelSizes &sizes,
   work.products = ofMember.products * team * rows;
   work.operations = ofMember.operations * team * rows;
   work.memoryBytes = sizes.countMemory();
-  // A warp loads as many bytes at a time as its threads have lanes: attention
-  // of 12 heads, 128 queries and keys took 40 us on an H200, 50 million
-  // products, which its cores multiply in 2.
-  constexpr double kLaneBytes = 4;
-  work.cacheBytes += kLaneBytes * ofMember.loads * team * rows;
-  work.exposedBytes = countWaiting(p, sizes, rows * team, machine) *
-                      machine.getReadRate(std::max(1.0, work.units));
   auto addReads = [&](double bytes, double again) {
     (bytes <= machine.l2Bytes   ? work.cacheBytes
      : bytes <= machine.l3Bytes ? work.farBytes
                                 : work.memoryBytes) += bytes * again;
   };
-  FarReads far(p, sizes, machine);
-  work.farBytes += far.countBytesAgain(ofMember, team);
+  StepReads reads(p, sizes, machine);
+  work.farBytes += reads.countBytesAgain(ofMember, team);
+  // 16 rows of 64 by 128 columns of as many, each member four of these whose
+  // lines are apart, took an H200 13 us.
+  work.cacheBytes += reads.countLines(ofMember, team);
+  work.threads = work.units * loopCase.getThreads();
+  work.ends = kEnds;
+  work.waits = reads.countWaits(ofMember, loopCase);
   // What is the same for all rows comes from a cache for each block.
   double shared = 0;
   for (BlockArgument argument : p.a.kernel.getBody().getArguments())
     if (p.isShared(argument))
       shared += sizes.countBytes(argument);
     else
-      addReads(sizes.countBytes(argument), far.countPasses(argument) - 1);
+      addReads(sizes.countBytes(argument), reads.countPasses(argument) - 1);
   addReads(shared, work.units);
   return work;
 }

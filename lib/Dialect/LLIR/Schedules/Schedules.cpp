@@ -137,6 +137,16 @@ PriceTerms llir::explainPrice(KernelOp kernel, LoopsAttr loops,
   return getTerms(countWork(kernel, loops, ranges, machine), machine, workers);
 }
 
+double llir::priceInBlock(KernelOp kernel,
+                          const KernelAnalysis::SymbolRanges &ranges,
+                          const MachineModel &machine, unsigned threads) {
+  LoopWork work = countWork(kernel, *kernel.getLoops(), ranges, machine);
+  work.resident = threads;
+  work.waitsForOwn = true;
+  PriceTerms terms = getTerms(work, machine, 1);
+  return terms.total() - terms.begin;
+}
+
 /// How much cheaper a schedule has to be than one whose forms come first.
 static constexpr double kCheaper = 0.9;
 
@@ -162,17 +172,14 @@ static ProposedLoops proposeOf(ArrayRef<const LoopForms *> choice,
           chooseStores(kernel, ranges, loopCase, *forms, machine, own.why);
     own.loops = LoopsAttr::get(kernel.getContext(), cases);
     LoopWork work = countWork(kernel, own.loops, ranges, machine);
-    PriceTerms terms = getTerms(work, machine, machine.workers);
-    own.price = terms.total();
-    terms.waiting = 0;
-    own.busy = terms.total();
+    own.price = priceWork(work, machine, machine.workers);
     own.priceOfOne = priceWork(work, machine, 1);
     own.why.push_back({"predicted ns", int64_t(std::llround(own.price))});
     if (!result.loops) {
       llvm::append_range(result.why, own.why);
       own.why = std::move(result.why);
       result = std::move(own);
-    } else if (own.busy < kCheaper * result.busy) {
+    } else if (own.price < kCheaper * result.price) {
       own.why.push_back({"instead of ns", int64_t(std::llround(result.price))});
       result = std::move(own);
     }

@@ -56,9 +56,16 @@ static LoopWork count(KernelOp kernel,
   if (loopCase.getThreads())
     work.units =
         std::ceil(work.units * loopCase.getTeam() / loopCase.getThreads());
+  if (auto sequence = dyn_cast<SequenceOp>(op.getOperation())) {
+    for (KernelOp step : sequence.getKernels())
+      work.alone +=
+          priceInBlock(step, ranges, machine,
+                       step.getLoops()->getCases().front().getThreads());
+    return work;
+  }
+  work.memoryBytes = sizes.countMemory();
   work.operations =
       countScalarLoss(loopCase, machine) * sizes.valueOf(op.countOperations());
-  work.memoryBytes = sizes.countMemory();
   return work;
 }
 

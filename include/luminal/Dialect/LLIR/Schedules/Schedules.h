@@ -33,9 +33,6 @@ struct ProposedLoops {
   double price = 0;
   /// The same on one of them.
   double priceOfOne = 0;
-  /// The price on all workers without what threads of a GPU wait for, which
-  /// forms of rows alone tell: so kernels of several forms are compared.
-  double busy = 0;
   llvm::SmallVector<Reporter::Arg> why;
 };
 ProposedLoops proposeLoops(KernelOp kernel,
@@ -75,8 +72,8 @@ struct PriceTerms {
   /// the time by which workers end apart.
   double operations = 0, products = 0, cache = 0, far = 0, shared = 0,
          uneven = 0;
-  /// Memory's, meanwhile; what each thread waits for it; and then, with nothing
-  /// else to do.
+  /// Memory's, meanwhile; what each thread waits for it and computes between;
+  /// and then, with nothing else to do.
   double memory = 0, waiting = 0, exposed = 0;
 
   double computing() const {
@@ -109,6 +106,10 @@ double priceLoops(KernelOp kernel, LoopsAttr loops,
 PriceTerms explainPrice(KernelOp kernel, LoopsAttr loops,
                         const KernelAnalysis::SymbolRanges &ranges,
                         const MachineModel &machine, unsigned workers);
+/// Nanoseconds that one block of so many threads of a GPU takes for the kernel,
+/// which has a schedule, without its launch.
+double priceInBlock(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
+                    const MachineModel &machine, unsigned threads);
 
 /// Checks the schedule of `kernel` against its body and `machine`. The error is
 /// at the kernel.

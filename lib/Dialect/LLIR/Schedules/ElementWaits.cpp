@@ -1,0 +1,129 @@
+//===- ElementWaits.cpp - What threads of elements wait for ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Forms.h"
+#include "luminal/Dialect/LLIR/Analysis/TransposedReads.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+/// How often a kernel waits where it begins: for the addresses of its operands
+/// (maps of few elements take an H200 2.0 to 2.2 us).
+static constexpr double kEnds = 1;
+/// Steps of a reduction whose elements a thread has on their way: ptxas unrolls
+/// shorter loops (64 to 256 elements, each read by itself, take an H200 a wait
+/// for 16 of them).
+static constexpr double kStepsAhead = 16;
+
+/// The values of an analysis' dims where the threads of a warp read, by teams
+/// along `reduced`, in the middle of the elements.
+static SmallVector<std::vector<int64_t>>
+placeWarp(const KernelAnalysis &a, const Domain &domain, unsigned reduced,
+          unsigned team, double lanes, const KernelSizes &sizes,
+          const MachineModel &machine) {
+  double count = 1;
+  for (const Expr &extent : domain.extents)
+    count *= std::max(1.0, sizes.valueOf(extent));
+  const unsigned teams = machine.warpThreads / team;
+  double first = std::floor(count / 2 / teams) * teams;
+  SmallVector<std::vector<int64_t>> places;
+  for (unsigned thread = 0; thread < machine.warpThreads; ++thread) {
+    std::vector<int64_t> &dims = places.emplace_back(a.getExtents().size(), 0);
+    dims[reduced] = int64_t(thread % team * lanes);
+    double rest = std::min(first + thread / team, count - 1);
+    for (auto [dim, extent] :
+         llvm::reverse(llvm::zip_equal(domain.dims, domain.extents))) {
+      double size = std::max(1.0, sizes.valueOf(extent));
+      dims[dim] = int64_t(std::fmod(rest, size));
+      rest = std::floor(rest / size);
+    }
+  }
+  return places;
+}
+
+/// Lines of a multiprocessor's cache that accesses of a reduction take, one
+/// after the other: as many for each as threads of a warp are apart.
+static void addLines(LoopWork &work, KernelAnalysis &a, const Domain &domain,
+                     ReductionOpInterface op, LoopCaseAttr loopCase,
+                     double lanes, double steps, const KernelSizes &sizes,
+                     const MachineModel &machine) {
+  SmallVector<Leaf> leaves;
+  unsigned reduced = 0;
+  cast<BodyOpInterface>(op.getOperation())
+      .getReads(
+          domain.index,
+          [&](const Expr &extent) {
+            reduced = a.addDim(extent);
+            return Expr::dim(reduced);
+          },
+          [&](OpOperand &operand, const Index &at) {
+            a.walk(operand.get(), at, [&](const Leaf &leaf) {
+              if (leaf.argument)
+                leaves.push_back(leaf);
+            });
+          });
+  const double line = 4 * machine.warpThreads;
+  SmallVector<std::vector<int64_t>> places = placeWarp(
+      a, domain, reduced, std::min(loopCase.getTeam(), machine.warpThreads),
+      lanes, sizes, machine);
+  for (const Leaf &leaf : leaves) {
+    double bytes =
+        std::max(8u, getElementType(leaf.argument).getIntOrFloatBitWidth()) /
+        8.0;
+    llvm::SmallDenseSet<int64_t, 32> lines;
+    for (const std::vector<int64_t> &dims : places)
+      lines.insert(int64_t(
+          std::floor(sizes.valueAt(leaf.address, dims) * bytes / line)));
+    // What is the same for all that is reduced is read once.
+    std::optional<Expr::Linear> linear = leaf.address.linearIn(reduced);
+    bool isSame = linear && linear->stride.isConstant(0);
+    work.cacheBytes += work.threads / machine.warpThreads *
+                       (isSame ? 1 : steps) * line * double(lines.size());
+  }
+}
+
+void llir::addElementWaits(LoopWork &work, KernelAnalysis &a,
+                           LoopCaseAttr loopCase, const KernelSizes &sizes,
+                           const MachineModel &machine) {
+  work.threads = work.units * loopCase.getThreads();
+  if (getSharedOps(a.kernel, loopCase).empty())
+    work.resident = countResident(loopCase);
+  work.ends = kEnds;
+  work.waits = 1;
+  Domain domain = findMapDomain(a);
+  // How often a thread computes each value: once for each element that it
+  // reduces by a loop around.
+  llvm::DenseMap<Value, double> times;
+  Operation *terminator = a.kernel.getBody().front().getTerminator();
+  for (Value yielded : terminator->getOperands())
+    times[yielded] = 1;
+  for (Operation *op = terminator->getPrevNode(); op; op = op->getPrevNode()) {
+    double count = 0;
+    for (Value result : op->getResults())
+      count = a.isPlaced(result) ? 1.0 : std::max(count, times.lookup(result));
+    auto reduction = dyn_cast<ReductionOpInterface>(op);
+    LoopFormAttr form = loopCase.getForm(getPosition(op));
+    if (reduction && form) {
+      double lanes = form.getNumber("lanes", 1),
+             ahead = form.getNumber("unroll", 1);
+      double steps =
+          std::ceil(sizes.valueOf(reduction.getReducedExtent()) /
+                    (loopCase.getParts() * loopCase.getTeam() * lanes));
+      bool isElement = form.getForm().getValue() == "element";
+      if (isElement)
+        ahead = std::max(ahead, kStepsAhead);
+      work.waits += count * std::ceil(steps / ahead);
+      // One of another rank is computed by each element that reads it.
+      if (isElement &&
+          hlir::getExtents(op->getResult(0)).size() == domain.index.size())
+        addLines(work, a, domain, reduction, loopCase, lanes, steps, sizes,
+                 machine);
+      count *= std::max(1.0, steps);
+    }
+    for (Value operand : op->getOperands())
+      times[operand] = std::max(times.lookup(operand), count);
+  }
+}
