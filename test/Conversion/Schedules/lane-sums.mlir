@@ -9,21 +9,21 @@
 // CHECK: Function=long | {{.*}}form="{{windows|packed}}
 // CHECK: Function=grouped | {{.*}}form="{{windows|packed}}
 
-// A unit has some vectors of channels and walks along a line, six places at a time: what they read of the same is read once.
+// A unit has some vectors of channels and walks along a line, three places at a time: what they read of the same is read once.
 // Its ends have code of their own, and nothing there compares columns.
 // CHECK-LABEL: @padded
-// CHECK: loops<grid(d0, d2:48 v16, d1:all) op{{[0-9]+}} = element {lanes = 1, places = 6, unroll = 9}>
+// CHECK: loops<grid(d0, d2:48 v16, d1:all) op{{[0-9]+}} = element {lanes = 1, places = 3, unroll = 9}>
 // CODE-LABEL: llvm.func @padded
 // CODE: scf.for
 // CODE: scf.for
 // CODE-COUNT-9: math.fma
 // CODE-NOT: math.fma
 // CODE: llvm.store
-// CODE: scf.for {{.*}} to %c54_i64{{.*}} step %c6_i64
+// CODE: scf.for {{.*}} to %c54_i64{{.*}} step %c3_i64
 // CODE-NOT: arith.cmpi slt, %arg
-// CODE-COUNT-54: math.fma
+// CODE-COUNT-27: math.fma
 // CODE-NOT: math.fma
-// CODE-COUNT-6: llvm.store
+// CODE-COUNT-3: llvm.store
 // CODE-NOT: llvm.store
 // CODE: scf.for
 // CODE-COUNT-9: math.fma

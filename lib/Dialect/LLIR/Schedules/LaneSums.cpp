@@ -103,7 +103,7 @@ static int64_t choosePlaces(KernelAnalysis &a, const LaneSums &sums,
         inner = std::max(inner, edge - std::exchange(begin, edge));
   }
   int64_t places = 1;
-  for (int64_t n : {4, 5, 6, 3})
+  for (int64_t n : {4, 3, 5})
     if (n <= most && n <= line.value_or(n) &&
         (places == 1 || inner % n < inner % places))
       places = n;
