@@ -744,14 +744,15 @@ WorkShape StreamedBlocks::emit() {
   assert(fits && "a schedule that was not verified");
   (void)fits;
   findLayout();
-  if (NeededSpan found; findStreamSpan(t, s.index, found))
+  if (NeededSpan found; tile.skipped != StreamTile::Skipped::None &&
+                        findStreamSpan(t, s.index, found))
     span = found;
   selects = findStreamSelects(t, s.index);
   addAnchors();
   setResidents();
   int64_t bytes = makeRoom();
   Grid grid = getGrid(s);
-  if (tile.sharesSkipped)
+  if (tile.skipped == StreamTile::Skipped::Shared)
     emitUnitsShared(grid);
   else if (parts == 1)
     forEachUnit(e, s, grid, loop, [&](SmallVector<IndexRange> ranges) {

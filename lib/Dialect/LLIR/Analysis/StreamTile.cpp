@@ -191,7 +191,8 @@ StreamTile StreamTile::get(const StreamedStages &t,
     llir::LoopFormAttr form = loopCase.getForm(llir::getPosition(anchor.op));
     tile.useWarpGroups = form.getWord("use") == "wgmma";
     tile.useTensorCores = tile.useWarpGroups || form.getWord("use") == "mma";
-    tile.sharesSkipped |= form.getWord("skipped") == "shared";
+    if (StringRef word = form.getWord("skipped"); !word.empty())
+      tile.skipped = word == "shared" ? Skipped::Shared : Skipped::None;
     tile.isAhead |= form.getWord("terms") == "beside";
     if (int64_t stages = form.getNumber("stages", 1); stages > 1) {
       tile.stages = stages;

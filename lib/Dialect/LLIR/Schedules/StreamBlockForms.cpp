@@ -153,9 +153,58 @@ static Decision check(StreamedStages &t, const StreamTile &tile, unsigned parts,
     return fits;
   if (Decision fits = areOfRows(t); !fits)
     return fits;
-  if (Decision fits = areReadInPlace(t); !fits || !tile.sharesSkipped)
+  if (Decision fits = areReadInPlace(t);
+      !fits || tile.skipped != StreamTile::Skipped::Shared)
     return fits;
   return canShareSkipped(t, parts);
+}
+
+/// Whether some block needs the first and the last chunk of the stream, all of
+/// it as a span is one piece.
+static bool needsAll(StreamedStages &t, const NeededSpan &span) {
+  const StageAxis *rows = getRowAxis(t);
+  std::optional<int64_t> extent = t.extent.asConstant(),
+                         count =
+                             rows ? rows->extent.asConstant() : std::nullopt;
+  if (!extent || !count || *count == 0)
+    return false;
+  auto at = [&](const Expr &x, int64_t row) {
+    std::vector<Expr> dims;
+    for (unsigned i = 0; i < t.a.getExtents().size(); ++i)
+      dims.push_back(i == rows->dim ? Expr(row) : Expr::dim(i));
+    return t.a.simplify(x.substituteDims(dims)).asConstant();
+  };
+  int64_t first = (*count - 1) / rows->block * rows->block;
+  std::optional<int64_t> lo = at(span.lo, first), hi = at(span.hi, *count - 1);
+  return lo && hi && *lo < t.chunk && *hi > *extent - t.chunk;
+}
+
+/// Where each block has a multiprocessor, all wait for the one that walks most:
+/// if that is all, it is no use to leave anything out, and have it looked at.
+static StreamTile::Skipped chooseSkipped(StreamedStages &t,
+                                         const MachineModel &machine) {
+  Expr blocks = 1;
+  for (const StageAxis &axis : t.s.axes)
+    blocks = blocks * axis.countBlocks();
+  std::optional<int64_t> count = t.a.simplify(blocks).asConstant();
+  NeededSpan span;
+  if (count && *count <= machine.workers &&
+      findStreamSpan(t, t.s.index, span) && needsAll(t, span))
+    return StreamTile::Skipped::None;
+  return canShareSkipped(t, /*parts=*/1) ? StreamTile::Skipped::Shared
+                                         : StreamTile::Skipped::Own;
+}
+
+static StringRef getWord(StreamTile::Skipped skipped) {
+  switch (skipped) {
+  case StreamTile::Skipped::Own:
+    return "";
+  case StreamTile::Skipped::Shared:
+    return "shared";
+  case StreamTile::Skipped::None:
+    return "none";
+  }
+  llvm_unreachable("an enumerator");
 }
 
 /// The forms of all anchors.
@@ -184,8 +233,9 @@ static void addForms(CaseBuilder &c, const StreamedStages &t,
       numbers.push_back({"stages", stages});
     if (tile.isAhead && anchor.role == Role::Sum)
       words.push_back({"terms", "beside"});
-    if (tile.sharesSkipped && anchor.role == Role::Sum)
-      words.push_back({"skipped", "shared"});
+    if (StringRef word = getWord(tile.skipped);
+        !word.empty() && anchor.role == Role::Sum)
+      words.push_back({"skipped", word});
     c.addForm(anchor.op, "block", numbers, words);
   }
 }
@@ -239,7 +289,7 @@ buildWithParts(StreamedStages &t, StreamTile tile, const CaseBuilder &c,
       t.a.getAssumptions().provablyLessEqual(t.extent, parts * least - 1))
     return refuse("a part would have too little of the stream");
   cut.parts = parts;
-  tile.sharesSkipped = false;
+  tile.skipped = StreamTile::Skipped::Own;
   cut.forms.clear();
   addForms(cut, t, tile, machine);
   if (!extent)
@@ -325,7 +375,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
       why.push_back({"not streamed", describeWithPlace(other)});
     return {};
   }
-  tile.sharesSkipped = bool(canShareSkipped(t, /*parts=*/1));
+  tile.skipped = chooseSkipped(t, machine);
   for (const StageAxis &axis : t.s.axes)
     c.grid.push_back(c.axis(axis.positions, axis.block));
   c.stream.push_back(c.axis({t.getPosition()}, tile.chunk));
@@ -380,7 +430,7 @@ static LogicalResult verify(KernelOp kernel,
                             function_ref<InFlightDiagnostic()> emitError) {
   static const StringRef uses[] = {"mma", "wgmma", "fma"},
                          alongs[] = {"k", "own"}, terms[] = {"beside"},
-                         skipped[] = {"shared"};
+                         skipped[] = {"shared", "none"};
   if (!machine.sharedBytes)
     return emitError() << "has anchors that blocks of threads walk jointly, "
                           "for which the machine has no shared memory";
@@ -427,7 +477,7 @@ static LogicalResult verify(KernelOp kernel,
       return failure();
     if (anchor.role == Role::Sum &&
         (tile.isAhead != (form.getWord("terms") == "beside") ||
-         tile.sharesSkipped != (form.getWord("skipped") == "shared")))
+         getWord(tile.skipped) != form.getWord("skipped")))
       return emitError() << "sums terms in different ways";
     if (!isProduct)
       continue;
@@ -520,7 +570,7 @@ static Workspace countWorkspace(KernelOp kernel,
   if (loopCase.getParts() > 1)
     return {blocks * (bytes * loopCase.getParts()), blocks * kCounterBytes};
   Workspace workspace;
-  if (tile.sharesSkipped) {
+  if (tile.skipped == StreamTile::Skipped::Shared) {
     // For all blocks of the same columns together.
     Expr groups = 1;
     for (const StageAxis &axis : ArrayRef(t.s.axes).drop_back())

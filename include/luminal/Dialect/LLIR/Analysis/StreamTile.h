@@ -45,8 +45,9 @@ struct StreamTile {
   /// The terms of a chunk are computed beside the products that sum those of
   /// the chunk before.
   bool isAhead = false;
-  /// What a block leaves out of the stream, other blocks look at.
-  bool sharesSkipped = false;
+  /// Who looks at what a block leaves out of the stream: the block itself,
+  /// other blocks, or no one, for it walks all.
+  enum class Skipped { Own, Shared, None } skipped = Skipped::Own;
 
   /// Rows that a warp takes at once by tensor cores; and all tiles have at
   /// least.
