@@ -584,6 +584,7 @@ def reshaped_views(x):
 
 
 INPLACE = [
+    ("dropouts", lambda x: F.feature_alpha_dropout(F.dropout(x + 1, 0.5, False, True), 0.5, False, True) * 2, [rand(2, 3, 4, 4)]),
     ("slices", add_to_slice, [rand(4, 4), rand(2, 4)]),
     ("chains", chains, [rand(4, 3)]),
     ("writes", writes, [rand(4, 4), torch.tensor([2, 0]), rand(2, 4)]),

@@ -15,7 +15,7 @@
 // REPORT: "promise": "rounding(0.502..3.5)"
 // REPORT: "admitted": true
 // REPORT: "name": "NarrowUnary"
-// REPORT: "promise": "rounding(0.501..40)"
+// REPORT: "promise": "rounding(0.501..70)"
 
 // Explanations state it for the given type.
 // RUN: luminal-opt %s --eqsat-saturate="explain=-" -o /dev/null | FileCheck %s --check-prefix=WHY

@@ -542,6 +542,7 @@ llvm::ArrayRef<OpRow> pt2::getNormOps() {
       {"native_dropout(Tensor input, float p, bool? train)", nativeDropout},
       {"feature_dropout(Tensor input, float p, bool train)", dropout},
       {"alpha_dropout(Tensor input, float p, bool train)", dropout},
+      {"feature_alpha_dropout(Tensor input, float p, bool train)", dropout},
   };
   return rows;
 }

@@ -127,6 +127,11 @@ Status OpCall::bind() {
     unsigned i = 0;
     while (i < n && entry.parameters[i].name != input.name)
       ++i;
+    // The tensor that an op in place writes to is `self`, whatever the same op
+    // calls it that makes a new one.
+    if (i == n && n > 0 && input.name == "self" &&
+        &input == &node.inputs.front())
+      i = 0;
     if (i == n)
       return fail("has an argument '" + input.name + "' that is not known");
     if (isGiven[i])
