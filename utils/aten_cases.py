@@ -18,7 +18,7 @@ from aten_value_cases import VALUES
 UNARY = [torch.abs, torch.neg, torch.relu, torch.square, torch.sign, torch.exp, torch.exp2, torch.expm1, torch.sin,
          torch.cos, torch.tanh, torch.sinh, torch.cosh, torch.erf, torch.sigmoid, F.silu, F.gelu, torch.floor,
          torch.ceil, torch.trunc, torch.round, torch.frac, F.logsigmoid, F.mish, F.hardswish, F.hardsigmoid, F.relu6,
-         F.selu, F.elu, F.celu, F.softplus, F.leaky_relu, F.hardtanh, torch.tan,
+         F.selu, F.elu, F.celu, F.softplus, F.leaky_relu, F.rrelu, F.hardtanh, torch.tan,
          lambda x: F.gelu(x, approximate="tanh"), lambda x: F.softplus(x, 2.0, 3.0), lambda x: F.elu(x, 0.7),
          lambda x: F.leaky_relu(x, 0.2), lambda x: torch.clamp(x, -1, 1.5), lambda x: torch.clamp(x, min=0.25),
          lambda x: torch.clamp(x, max=0.25), lambda x: F.threshold(x, 0.5, -3.0), lambda x: x ** 2, lambda x: x ** 3]
@@ -98,7 +98,7 @@ MOVEMENT = [
     ("reshape", lambda x: (x.reshape(-1), x.view(6, 20), x.reshape(2, -1, 3), x.flatten(1), x.flatten(0, 1),
                            x.unflatten(2, (5, -1)), x.ravel(), x.view(-1, 4, 5), x.reshape(2, 3, 2, 2, 5)),
      [rand(2, 3, 20)]),
-    ("permute", lambda x: (x.permute(2, 0, 1), x.transpose(0, -1), x.movedim(0, 2), x.swapaxes(0, 1), x[0].t(), x.mT,
+    ("permute", lambda x: (x.permute(2, 0, 1), x.transpose(0, -1), x.movedim(0, 2), x.swapaxes(0, 1), x[0].t(), x.mT, x.mH, x.adjoint(),
                            x.permute(2, 0, 1).reshape(4, 6), x.transpose(0, 1).flatten()), [rand(2, 3, 4)]),
     ("expand", lambda x, y: (x.expand(4, 3, 5), x.expand(-1, 3, -1), x.expand_as(y), x.broadcast_to(2, 4, 3, 5)),
      [rand(4, 1, 5), rand(4, 3, 5)]),

@@ -649,6 +649,8 @@ llvm::ArrayRef<OpRow> pt2::getMovementOps() {
       {"t(Tensor self)", t},
       {"numpy_T(Tensor self)", transposed},
       {"mT(Tensor self)", adjoint},
+      {"mH(Tensor self)", adjoint},
+      {"adjoint(Tensor self)", adjoint},
       {"movedim.int(Tensor self, int[] source, int[] destination)", movedim},
       {"movedim.intlist(Tensor self, int[] source, int[] destination)",
        movedim},

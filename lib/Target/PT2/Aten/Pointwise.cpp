@@ -398,12 +398,30 @@ static Status mish(OpCall &o) {
   return floatUnary(
       o, [&](Value x) { return o.c.mul(x, o.c.tanh(softplusOf(o.c, x))); });
 }
+static Value leakyReluOf(OpCall &o, double slope) {
+  Value self = o.toFloat(o.tensor("self"));
+  Type type = o.element(self);
+  Value x = o.c.cast(self, o.opmath(type));
+  return o.c.cast(o.c.select(o.c.less(o.c.splat(x, 0), x), x,
+                             o.c.mul(x, o.c.splat(x, slope))),
+                  type);
+}
 static Status leakyRelu(OpCall &o) {
-  double slope = o.real("negative_slope");
-  return floatUnary(o, [&](Value x) {
-    return o.c.select(o.c.less(o.c.splat(x, 0), x), x,
-                      o.c.mul(x, o.c.splat(x, slope)));
-  });
+  return o.ret(leakyReluOf(o, o.real("negative_slope")));
+}
+/// Outside of training the slope is the mean of those that it draws.
+static Status rrelu(OpCall &o) {
+  if (o.flag("training"))
+    return o.fail("draws random numbers (training is true)");
+  double slope = (o.real("lower") + o.real("upper")) / 2;
+  return o.ret(leakyReluOf(o, slope));
+}
+/// With the slopes that it drew, of which there are none.
+static Status rreluWithNoise(OpCall &o) {
+  if (o.flag("training"))
+    return o.fail("draws random numbers (training is true)");
+  double slope = (o.real("lower") + o.real("upper")) / 2;
+  return o.ret({leakyReluOf(o, slope), o.tensor("noise")});
 }
 static Status eluWith(OpCall &o, double alpha, double scale,
                       double inputScale) {
@@ -617,6 +635,13 @@ llvm::ArrayRef<OpRow> pt2::getPointwiseOps() {
       {"log_sigmoid(Tensor self)", logSigmoid},
       {"mish(Tensor self)", mish},
       {"leaky_relu(Tensor self, float negative_slope=0.01)", leakyRelu},
+      {"rrelu(Tensor self, float lower=0.125, "
+       "float upper=0.3333333333333333, bool training=False)",
+       rrelu},
+      {"rrelu_with_noise_functional(Tensor self, Tensor noise, "
+       "float lower=0.125, float upper=0.3333333333333333, "
+       "bool training=False)",
+       rreluWithNoise},
       {"elu(Tensor self, float alpha=1, float scale=1, "
        "float input_scale=1)",
        elu},
