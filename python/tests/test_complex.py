@@ -26,6 +26,7 @@ FUNCTIONS = {
     "real beside complex": (lambda x, y: torch.view_as_real((y + pairs_of(x)) * y - (y - pairs_of(x)) / y + (pairs_of(x) + 2.5)),
                             lambda: (torch.randn(3, 8), torch.rand(2, 3, 4) + 0.5)),
     "products": (lambda x, y: torch.view_as_real(pairs_of(x) @ pairs_of(y).mT.conj()), lambda: (torch.randn(2, 4, 6), torch.randn(2, 5, 6))),
+    "adjoint": (lambda x: torch.view_as_real(pairs_of(x).mH @ pairs_of(x) + torch.adjoint(pairs_of(x))[..., :3]), lambda: (torch.randn(2, 4, 6),)),
     "parts": (lambda x: (pairs_of(x).real * 2, pairs_of(x).imag * 2, pairs_of(x).abs(), pairs_of(x).angle()), lambda: (torch.randn(4, 6),)),
     "conjugates": (lambda x: torch.view_as_real((pairs_of(x).conj() * pairs_of(x)).resolve_conj()), lambda: (torch.randn(4, 6),)),
     "moved": (lambda x: torch.view_as_real(torch.cat([pairs_of(x).transpose(0, 1)[1:], pairs_of(x).T.flip(0)[:2]]).unsqueeze(0).expand(2, -1, -1)) * 2,

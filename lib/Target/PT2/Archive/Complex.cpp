@@ -371,6 +371,14 @@ bool Lowering::lower() {
     pairs[result] = {self->re, im};
     return true;
   }
+  if (op == "mH.default" || op == "adjoint.default") {
+    auto turn = [&](const std::string &part) {
+      return add("mT.default", {{"self", tensor(part)}}, meta);
+    };
+    std::string re = turn(self->re), turned = turn(self->im);
+    pairs[result] = {re, add("neg.default", {{"self", tensor(turned)}}, meta)};
+    return true;
+  }
   if (op == "resolve_conj.default" || op == "resolve_neg.default") {
     Pair same = *self;
     pairs[result] = same;
