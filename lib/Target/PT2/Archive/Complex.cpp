@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Graph.h"
+#include <cmath>
 
 using namespace luminal;
 using namespace luminal::pt2;
@@ -79,6 +80,18 @@ private:
     arg.exprs = {Expr(value)};
     return arg;
   }
+  static Argument number(double value) {
+    Argument arg;
+    arg.kind = Argument::Float;
+    arg.doubles = {value};
+    return arg;
+  }
+  static Argument type(DTypeCode dtype) {
+    Argument arg;
+    arg.kind = Argument::ScalarType;
+    arg.exprs = {Expr(int64_t(dtype.code))};
+    return arg;
+  }
   static Argument shape(const std::vector<Expr> &sizes) {
     Argument arg;
     arg.kind = Argument::Ints;
@@ -119,7 +132,19 @@ private:
   // Forms of nodes; false where the node has another one.
   bool lowerProduct();
   bool lowerSum();
+  bool lowerFourier();
   bool lower();
+
+  // Fourier transforms.
+  /// Cosines or sines of 2 pi j k / n in the node's real type, `rows` j by
+  /// `columns` k. With `isHalf` the rows are those of a one-sided spectrum, of
+  /// which all but the ends stand for two.
+  std::string makeWaves(int64_t rows, int64_t columns, int64_t n, bool isSine,
+                        bool isHalf);
+  /// The product of a tensor of these sizes and a matrix along `dim`.
+  std::string multiplyAlong(const std::string &self,
+                            const std::vector<Expr> &sizes, int64_t dim,
+                            const std::string &matrix, int64_t columns);
 
   ExportedProgram &program;
   std::map<std::string, Pair> pairs;
@@ -128,6 +153,8 @@ private:
   /// The node's only result, and its meta.
   std::string result;
   TensorMeta meta;
+  /// Why the node has no form, if there is more to say than that.
+  std::string reason;
 };
 
 /// Ops that do the same to each part, between blanks.
@@ -284,6 +311,173 @@ bool Lowering::lowerSum() {
   return true;
 }
 
+std::string Lowering::makeWaves(int64_t rows, int64_t columns, int64_t n,
+                                bool isSine, bool isHalf) {
+  const DTypeCode i64 = DTypeCode::of(DType::I64),
+                  f64 = DTypeCode::of(DType::F64);
+  auto count = [&](int64_t end, DTypeCode dtype) {
+    return add("arange.default",
+               {{"end", integer(end)}, {"dtype", type(dtype)}},
+               {dtype, {Expr(end)}, {}, Expr(0)});
+  };
+  auto asColumn = [&](const std::string &self, DTypeCode dtype) {
+    return add("unsqueeze.default",
+               {{"self", tensor(self)}, {"dim", integer(1)}},
+               {dtype, {Expr(rows), Expr(1)}, {}, Expr(0)});
+  };
+  TensorMeta like{i64, {Expr(rows), Expr(columns)}, {}, Expr(0)};
+  // Whole turns are left out of integers, exactly.
+  std::string x =
+      addBinary("mul.Tensor", tensor(asColumn(count(rows, i64), i64)),
+                tensor(count(columns, i64)), like);
+  x = addBinary("remainder.Scalar", tensor(x), integer(n), like);
+  like.dtype = f64;
+  x = add("_to_copy.default", {{"self", tensor(x)}, {"dtype", type(f64)}},
+          like);
+  x = addBinary("mul.Scalar", tensor(x),
+                number(2 * 3.14159265358979323846 / double(n)), like);
+  x = add(isSine ? "sin.default" : "cos.default", {{"self", tensor(x)}}, like);
+  if (isHalf) {
+    TensorMeta ofRows{f64, {Expr(rows)}, {}, Expr(0)};
+    std::string k = count(rows, f64);
+    std::string times = addBinary("add.Scalar", tensor(k), integer(1), ofRows);
+    if (n % 2 == 0) {
+      std::string rest =
+          addBinary("rsub.Scalar", tensor(k), integer(rows), ofRows);
+      times = addBinary("minimum.default", tensor(times), tensor(rest), ofRows);
+    }
+    times = add("clamp.default", {{"self", tensor(times)}, {"max", integer(2)}},
+                ofRows);
+    x = addBinary("mul.Tensor", tensor(x), tensor(asColumn(times, f64)), like);
+  }
+  like.dtype = meta.dtype.getReal();
+  return add("_to_copy.default",
+             {{"self", tensor(x)}, {"dtype", type(like.dtype)}}, like);
+}
+
+std::string Lowering::multiplyAlong(const std::string &self,
+                                    const std::vector<Expr> &sizes, int64_t dim,
+                                    const std::string &matrix,
+                                    int64_t columns) {
+  TensorMeta like{meta.dtype.getReal(), sizes, {}, Expr(0)};
+  auto turn = [&](const std::string &x) {
+    std::swap(like.sizes[dim], like.sizes.back());
+    return add(
+        "transpose.int",
+        {{"self", tensor(x)}, {"dim0", integer(dim)}, {"dim1", integer(-1)}},
+        like);
+  };
+  const bool isLast = dim + 1 == int64_t(sizes.size());
+  std::string x = isLast ? self : turn(self);
+  like.sizes.back() = Expr(columns);
+  x = addBinary("matmul.default", tensor(x), tensor(matrix), like);
+  return isLast ? x : turn(x);
+}
+
+/// Of more points the matrices are larger than any model's weights.
+static constexpr int64_t kMostPoints = 4096;
+
+/// Discrete Fourier transforms, as products with cosines and sines: for each
+/// dim n^2 multiplications, which matrix units do, where n is known.
+bool Lowering::lowerFourier() {
+  std::string op = node->getOp();
+  const bool fromReal = op == "aten._fft_r2c.default",
+             toReal = op == "aten._fft_c2r.default";
+  if (!fromReal && !toReal && op != "aten._fft_c2c.default")
+    return false;
+  const Argument *dims = get("dim", 1), *scaling = get("normalization", 2),
+                 *last = get(fromReal ? "onesided"
+                             : toReal ? "last_dim_size"
+                                      : "forward",
+                             3);
+  std::string self = getTensor("self", 0);
+  const Pair *pair = find(self);
+  if (!dims || !scaling || !last || self.empty() || fromReal == bool(pair))
+    return false;
+  auto known = [](const Argument &arg, size_t i) {
+    return i < arg.exprs.size() ? arg.exprs[i].asConstant() : std::nullopt;
+  };
+  std::optional<int64_t> mode = known(*scaling, 0), end = known(*last, 0);
+  std::vector<Expr> sizes = program.tensors[self].sizes;
+  if (!mode || !end || dims->exprs.empty())
+    return false;
+  // The dim whose spectrum may be one-sided is the last of the list.
+  std::vector<int64_t> order;
+  for (size_t i = 0; i < dims->exprs.size(); ++i) {
+    std::optional<int64_t> dim = known(*dims, i);
+    int64_t rank = int64_t(sizes.size());
+    if (!dim || *dim < -rank || *dim >= rank)
+      return false;
+    order.push_back(*dim < 0 ? *dim + rank : *dim);
+    std::optional<int64_t> n = sizes[order.back()].asConstant();
+    if (toReal && i + 1 == dims->exprs.size())
+      n = n ? end : n;
+    if (!n || *n < 1 || *n > kMostPoints) {
+      reason = "transforms " +
+               (n ? std::to_string(*n) : "an unknown number of") +
+               " points, expected a known number up to " +
+               std::to_string(kMostPoints);
+      return false;
+    }
+  }
+  const bool isForward = fromReal || (!toReal && *end != 0);
+  double points = 1;
+  std::string re = pair ? pair->re : self, im = pair ? pair->im : std::string();
+  auto combine = [&](bool adds, const std::string &x, const std::string &y) {
+    TensorMeta like{meta.dtype.getReal(), sizes, {}, Expr(0)};
+    return addBinary(adds ? "add.Tensor" : "sub.Tensor", tensor(x), tensor(y),
+                     like);
+  };
+  auto transform = [&](int64_t dim, bool isOneSided) {
+    const int64_t rows = *sizes[dim].asConstant();
+    const bool isEnd = toReal && isOneSided;
+    const int64_t n = isEnd ? *end : rows,
+                  columns = fromReal && isOneSided ? n / 2 + 1 : n;
+    points *= double(n);
+    std::string cosines = makeWaves(rows, columns, n, /*isSine=*/false, isEnd),
+                sines = makeWaves(rows, columns, n, /*isSine=*/true, isEnd);
+    auto along = [&](const std::string &x, const std::string &waves) {
+      return multiplyAlong(x, sizes, dim, waves, columns);
+    };
+    std::string reCos = along(re, cosines), reSin = along(re, sines);
+    std::string imCos = im.empty() ? "" : along(im, cosines),
+                imSin = im.empty() ? "" : along(im, sines);
+    sizes[dim] = Expr(columns);
+    if (im.empty()) {
+      TensorMeta like{meta.dtype.getReal(), sizes, {}, Expr(0)};
+      re = reCos;
+      im = isForward ? add("neg.default", {{"self", tensor(reSin)}}, like)
+                     : reSin;
+      return;
+    }
+    // (re + i im) (cos -+ i sin).
+    re = combine(isForward, reCos, imSin);
+    if (!isEnd)
+      im = combine(!isForward, imCos, reSin);
+  };
+  if (!toReal)
+    transform(order.back(), /*isOneSided=*/fromReal && *end != 0);
+  for (size_t i = order.size() - 1; i-- > 0;)
+    transform(order[i], /*isOneSided=*/false);
+  if (toReal)
+    transform(order.back(), /*isOneSided=*/true);
+  const double scale = *mode == 1   ? 1 / std::sqrt(points)
+                       : *mode == 2 ? 1 / points
+                                    : 1;
+  TensorMeta like{meta.dtype.getReal(), sizes, {}, Expr(0)};
+  auto scaled = [&](const std::string &x) {
+    return addBinary("mul.Scalar", tensor(x), number(scale), like);
+  };
+  if (toReal)
+    add(result, "mul.Scalar", {{"self", tensor(re)}, {"other", number(scale)}},
+        like);
+  else if (scale == 1)
+    pairs[result] = {re, im};
+  else
+    pairs[result] = {scaled(re), scaled(im)};
+  return true;
+}
+
 bool Lowering::lower() {
   std::string op = node->getOp();
   if (op.rfind("aten.", 0) != 0)
@@ -300,7 +494,7 @@ bool Lowering::lower() {
     return false;
   result = node->outputs[0].names[0];
   meta = program.tensors[result];
-  if (lowerProduct() || lowerSum())
+  if (lowerProduct() || lowerSum() || lowerFourier())
     return true;
   if (op == "view_as_complex.default") {
     std::string self = getTensor("self", 0);
@@ -337,12 +531,9 @@ bool Lowering::lower() {
     if (operand.empty() || !meta.dtype.isComplex())
       return false;
     auto dtype = meta.dtype.getReal();
-    Argument type;
-    type.kind = Argument::ScalarType;
-    type.exprs = {Expr(int64_t(dtype.code))};
     auto copy = [&](const std::string &part) {
-      return add("_to_copy.default", {{"self", tensor(part)}, {"dtype", type}},
-                 meta);
+      return add("_to_copy.default",
+                 {{"self", tensor(part)}, {"dtype", type(dtype)}}, meta);
     };
     const Pair *self = find(operand);
     std::string re = copy(self ? self->re : operand);
@@ -434,6 +625,7 @@ void Lowering::run() {
   }
   for (Node &own : old) {
     node = &own;
+    reason.clear();
     auto isAny = [&](const auto &args, auto get) {
       for (const auto &arg : args)
         if (hasComplex(get(arg)))
@@ -446,7 +638,10 @@ void Lowering::run() {
     if (!isReal && !readsUnknown(own) && lower())
       continue;
     if (!isReal)
-      own.refused = "takes or gives complex numbers, for which it has no form";
+      own.refused =
+          reason.empty()
+              ? "takes or gives complex numbers, for which it has no form"
+              : reason;
     nodes.push_back(std::move(own));
   }
   program.nodes = std::move(nodes);
