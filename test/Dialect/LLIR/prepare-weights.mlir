@@ -25,17 +25,18 @@ func.func @scale(%x: tensor<8x4xf32>, %w: tensor<4xf32> {hlir.kind = "weight"}) 
 
 // -----
 
-// A product of weights, and a table that depends on nothing. There is no room
-// for the table beside it where the weights are small.
+// A product of weights, and a table that depends on nothing, for which there is
+// room beside it where the weights are small, unless the caller says how much.
 // CHECK-LABEL: func.func @product
 // CHECK: %[[G:.*]] = llir.gemm
 // CHECK: llir.prepare %[[G]] : tensor<8x8xf32>
 // CHECK: %[[S:.*]] = llir.elementwise sin
-// CHECK-NOT: llir.prepare
+// CHECK: llir.prepare %[[S]] : tensor<8x8xf32>
 // CHECK: return
 // REMARK: [Passed] prepared {{.*}} bytes=256, {{.*}}op=gemm
-// REMARK: [Missed] prepared {{.*}} bytes=256, {{.*}}op="elementwise sin"{{.*}}reason="the memory for prepared values is used up"
+// REMARK: [Passed] prepared {{.*}} bytes=256, {{.*}}op="elementwise sin"
 // LITTLE: [Missed] prepared {{.*}} bytes=256, {{.*}}op=gemm{{.*}}reason="the memory for prepared values is used up"
+// LITTLE: [Missed] prepared {{.*}} bytes=256, {{.*}}op="elementwise sin"{{.*}}reason="the memory for prepared values is used up"
 func.func @product(%x: tensor<8x8xf32>, %w: tensor<8x8xf32> {hlir.kind = "weight"}) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
   %0 = llir.gemm %w, %w k(8) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
   %1 = llir.elementwise add(%x, %0) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
@@ -44,6 +45,21 @@ func.func @product(%x: tensor<8x8xf32>, %w: tensor<8x8xf32> {hlir.kind = "weight
   %s = llir.elementwise sin(%f) : (tensor<8x8xf32>) -> tensor<8x8xf32>
   %2 = llir.elementwise add(%x, %s) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   return %1, %2 : tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+// No table of more than 32 MiB.
+// CHECK-LABEL: func.func @large_table
+// CHECK-NOT: llir.prepare
+// CHECK: return
+// REMARK: [Missed] prepared {{.*}} bytes=36000000, {{.*}}op="elementwise sin"{{.*}}reason="the memory for prepared values is used up"
+func.func @large_table(%x: tensor<3000x3000xf32>) -> tensor<3000x3000xf32> {
+  %i = llir.iota <(d0, d1) -> (d0 * 3000 + d1)> : tensor<3000x3000xi64>
+  %f = llir.elementwise cast(%i) : (tensor<3000x3000xi64>) -> tensor<3000x3000xf32>
+  %s = llir.elementwise sin(%f) : (tensor<3000x3000xf32>) -> tensor<3000x3000xf32>
+  %1 = llir.elementwise add(%x, %s) : (tensor<3000x3000xf32>, tensor<3000x3000xf32>) -> tensor<3000x3000xf32>
+  return %1 : tensor<3000x3000xf32>
 }
 
 // -----

@@ -33,6 +33,9 @@ using namespace luminal::llir;
 /// The share of the time of computing a value that reading it may take: what is
 /// hardly faster to read is not worth memory.
 static constexpr double kWorthwhile = 0.6;
+/// Bytes of values that no weight is part of, unless the caller says how many
+/// there may be of all: the cosines of a Fourier transform of 2,048 points.
+static constexpr int64_t kConstantBytes = 32 << 20;
 
 namespace {
 /// A value that may be prepared.
@@ -41,6 +44,8 @@ struct Candidate {
   int64_t bytes;
   /// Nanoseconds of a call.
   double computed, read;
+  /// Whether a weight is part of it.
+  bool isOfWeights;
 };
 
 class PrepareWeights
@@ -60,6 +65,8 @@ private:
   /// Values that are the same in every call, and the time in which a kernel
   /// computes them from weights.
   DenseMap<Value, double> computed;
+  /// Those of them that weights are part of.
+  DenseSet<Value> ofWeights;
   DenseSet<Value> visited;
 };
 } // namespace
@@ -114,8 +121,14 @@ void PrepareWeights::addPrices(Operation *op) {
       for (Value result : op->getResults())
         time += 2 * countBytes(result) / readRate;
   }
-  for (Value result : op->getResults())
+  bool isOfWeights = llvm::any_of(op->getOperands(), [&](Value operand) {
+    return isa<BlockArgument>(operand) || ofWeights.contains(operand);
+  });
+  for (Value result : op->getResults()) {
     computed[result] = time;
+    if (isOfWeights)
+      ofWeights.insert(result);
+  }
 }
 
 /// Integers and flags are mostly indices and masks: what proves them in bounds
@@ -138,7 +151,8 @@ void PrepareWeights::findCandidates(Value value,
     double read = countBytes(next) / readRate;
     if (isOpaque(next) && !cast<BodyOpInterface>(op).isFree() &&
         !isa<llir::ConstantOp>(op) && read < kWorthwhile * computed.at(next)) {
-      candidates.push_back({next, countBytes(next), computed.at(next), read});
+      candidates.push_back({next, countBytes(next), computed.at(next), read,
+                            ofWeights.contains(next)});
       continue;
     }
     llvm::append_range(worklist, op->getOperands());
@@ -175,13 +189,16 @@ void PrepareWeights::runOnOperation() {
     return;
   computed.clear();
   visited.clear();
+  ofWeights.clear();
   Block &block = func.getBody().front();
   // A person may have chosen.
   if (!block.getOps<PrepareOp>().empty() || !block.getOps<KernelOp>().empty())
     return;
-  int64_t budget = prepareBytes;
-  if (budget < 0)
+  int64_t budget = prepareBytes, ofConstants = 0;
+  if (budget < 0) {
     budget = int64_t(share * double(countWeightBytes(func)));
+    ofConstants = kConstantBytes;
+  }
 
   // What is read by an op that each call runs. Results of the function are
   // written by each call.
@@ -201,13 +218,15 @@ void PrepareWeights::runOnOperation() {
     return (a.computed - a.read) * double(std::max<int64_t>(b.bytes, 1)) >
            (b.computed - b.read) * double(std::max<int64_t>(a.bytes, 1));
   });
-  int64_t used = 0;
   for (const Candidate &candidate : candidates) {
-    if (candidate.bytes > budget - used) {
+    int64_t *left = &budget;
+    if (candidate.bytes > *left && !candidate.isOfWeights)
+      left = &ofConstants;
+    if (candidate.bytes > *left) {
       tell(candidate, "the memory for prepared values is used up");
       continue;
     }
-    used += candidate.bytes;
+    *left -= candidate.bytes;
     tell(candidate, "");
     replace(candidate.value);
   }
