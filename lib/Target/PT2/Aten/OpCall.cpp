@@ -97,6 +97,8 @@ Status OpCall::check(const Parameter &p, const Argument &arg) const {
   case Parameter::MemoryFormat:
     ok = arg.kind == Argument::MemoryFormat;
     break;
+  case Parameter::Generator:
+    break;
   }
   if (arg.kind == Argument::None && p.optional)
     return {};
@@ -148,8 +150,8 @@ Status OpCall::bind() {
       bound[i] = &p.defaultValue;
     // A tensor's device and layout do not change its elements.
     if (p.type == Parameter::Device || p.type == Parameter::Layout ||
-        p.type == Parameter::MemoryFormat || p.name == "pin_memory" ||
-        p.name == "non_blocking")
+        p.type == Parameter::MemoryFormat || p.type == Parameter::Generator ||
+        p.name == "pin_memory" || p.name == "non_blocking")
       read[i] = true;
   }
   return {};

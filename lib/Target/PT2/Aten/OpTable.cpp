@@ -37,6 +37,7 @@ static Parameter parseType(StringRef text) {
           .Case("Device", Parameter::Device)
           .Case("Layout", Parameter::Layout)
           .Case("MemoryFormat", Parameter::MemoryFormat)
+          .Case("Generator", Parameter::Generator)
           .Default(static_cast<Parameter::Type>(-1));
   if (static_cast<int>(p.type) == -1)
     llvm::report_fatal_error("unknown type in the schema of an op");

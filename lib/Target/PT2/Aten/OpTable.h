@@ -45,7 +45,9 @@ struct Parameter {
     ScalarType,
     Device,
     Layout,
-    MemoryFormat
+    MemoryFormat,
+    /// None: nothing is drawn.
+    Generator
   } type;
   bool optional = false;
   /// A value known only at call time will do (`SymInt`).

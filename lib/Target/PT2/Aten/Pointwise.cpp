@@ -636,11 +636,12 @@ llvm::ArrayRef<OpRow> pt2::getPointwiseOps() {
       {"mish(Tensor self)", mish},
       {"leaky_relu(Tensor self, float negative_slope=0.01)", leakyRelu},
       {"rrelu(Tensor self, float lower=0.125, "
-       "float upper=0.3333333333333333, bool training=False)",
+       "float upper=0.3333333333333333, bool training=False, "
+       "Generator? generator=None)",
        rrelu},
       {"rrelu_with_noise_functional(Tensor self, Tensor noise, "
        "float lower=0.125, float upper=0.3333333333333333, "
-       "bool training=False)",
+       "bool training=False, Generator? generator=None)",
        rreluWithNoise},
       {"elu(Tensor self, float alpha=1, float scale=1, "
        "float input_scale=1)",
