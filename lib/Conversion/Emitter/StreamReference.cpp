@@ -32,6 +32,15 @@ Value StreamReference::getConstant(Emitter &e, double v) const {
   return makeConstant(e, type, v);
 }
 
+bool StreamReference::isDifference(Operation *op, Value terms) const {
+  auto difference = dyn_cast_or_null<llir::ElementwiseOp>(op);
+  if (!difference || difference.getFn() != llir::Fn::Sub ||
+      difference.getInputs()[0] != terms)
+    return false;
+  auto view = difference.getInputs()[1].getDefiningOp<llir::ViewOp>();
+  return view && view.getOperand() == value;
+}
+
 /// The reference where the maximum is `maximum`, in `type`: not in bf16, values
 /// of which some targets convert when they are moved. What it was for another
 /// maximum may be remembered.

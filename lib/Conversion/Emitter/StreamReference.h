@@ -29,6 +29,8 @@ struct StreamReference {
                              const StreamedSpace::Anchor &anchor);
 
   mlir::Value getConstant(Emitter &e, double v) const;
+  /// Whether `op` computes `terms` less the reference of their row.
+  bool isDifference(mlir::Operation *op, mlir::Value terms) const;
 
   /// What terms at the row `index` are relative to once its maximum is
   /// `maximum`, in `type`; it is remembered as the reference's element there.

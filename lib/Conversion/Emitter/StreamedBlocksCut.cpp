@@ -20,19 +20,13 @@ using namespace mlir;
 
 using luminal::llir::Fn;
 
-/// Whether `v` is an exponential, maybe cast, of `terms` less the reference.
-static bool isTermOf(Value v, Value terms, Value reference) {
+/// Whether `v` is a function of `terms` less the reference, maybe cast.
+static bool isTermOf(Value v, Value terms, const StreamReference &reference) {
   auto op = v.getDefiningOp<llir::ElementwiseOp>();
   while (op && op.getFn() == Fn::Cast)
     op = op.getInputs()[0].getDefiningOp<llir::ElementwiseOp>();
-  if (!op || op->getNumOperands() != 1)
-    return false;
-  auto difference = op.getInputs()[0].getDefiningOp<llir::ElementwiseOp>();
-  if (!difference || difference.getFn() != Fn::Sub ||
-      difference.getInputs()[0] != terms)
-    return false;
-  auto view = difference.getInputs()[1].getDefiningOp<llir::ViewOp>();
-  return view && view.getOperand() == reference;
+  return op && op->getNumOperands() == 1 &&
+         reference.isDifference(op.getInputs()[0].getDefiningOp(), terms);
 }
 
 void StreamedBlocks::findCut() {
@@ -45,11 +39,12 @@ void StreamedBlocks::findCut() {
     if (!isa<FloatType>(getElementType(found.back().value)))
       return;
   }
-  // An exponential of a reference is the base's, which the anchor states.
+  // The function is the exponential by which the anchor follows its reference
+  // (Rescaling.cpp), for there is no other that an anchor may follow it by.
   auto isCut = [&](Value v, const StreamedSpace::Anchor &anchor) {
     for (auto [r, terms] : llvm::zip_equal(references, found))
       if (anchor.op == r.maximum.getOperation() ||
-          (anchor.reference == r.value && isTermOf(v, terms.value, r.value)))
+          (anchor.reference == r.value && isTermOf(v, terms.value, r)))
         return true;
     return false;
   };

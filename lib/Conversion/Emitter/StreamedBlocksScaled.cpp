@@ -70,13 +70,10 @@ void StreamedBlocks::findScaled() {
     bool areKnown = llvm::all_of(terms.getUsers(), [&](Operation *user) {
       if (user == maximum)
         return true;
-      auto difference = dyn_cast<llir::ElementwiseOp>(user);
-      if (!difference || difference.getFn() != Fn::Sub ||
-          difference.getInputs()[0] != terms)
+      if (!r.isDifference(user, terms))
         return false;
-      auto view = difference.getInputs()[1].getDefiningOp<llir::ViewOp>();
-      scaled.differences.push_back(difference.getResult());
-      return view && view.getOperand() == r.value;
+      scaled.differences.push_back(user->getResult(0));
+      return true;
     });
     if (!areKnown)
       continue;

@@ -126,13 +126,18 @@ static Decision canCopyRight(const Anchor &anchor, const ProductAnalysis &p,
                  /*mayBeAcross=*/useTensorCores);
 }
 
-/// Whether blocks may look at what others skip: all that lies between the first
-/// index that some row needs and the last one is walked, or is between what one
-/// block needs and what the next one does.
-static Decision canShareSkipped(StreamedStages &t, unsigned parts) {
-  NeededSpan span;
-  if (Decision found = findStreamSpan(t, t.s.index, span); !found)
-    return found;
+static Expr countBlocks(ArrayRef<StageAxis> axes) {
+  Expr blocks = 1;
+  for (const StageAxis &axis : axes)
+    blocks = blocks * axis.countBlocks();
+  return blocks;
+}
+
+/// Whether blocks may look at what others skip, of which each needs `span`: all
+/// that lies between the first index that some row needs and the last one is
+/// walked, or is between what one block needs and what the next one does.
+static Decision canShareSkipped(StreamedStages &t, const NeededSpan &span,
+                                unsigned parts) {
   const StageAxis *rows = getRowAxis(t);
   if (parts > 1 || !rows || rows != &t.s.axes.back())
     return Decision::refuse("blocks that share columns have not all of the "
@@ -156,7 +161,10 @@ static Decision check(StreamedStages &t, const StreamTile &tile, unsigned parts,
   if (Decision fits = areReadInPlace(t);
       !fits || tile.skipped != StreamTile::Skipped::Shared)
     return fits;
-  return canShareSkipped(t, parts);
+  NeededSpan span;
+  if (Decision found = findStreamSpan(t, t.s.index, span); !found)
+    return found;
+  return canShareSkipped(t, span, parts);
 }
 
 /// Whether some block needs the first and the last chunk of the stream, all of
@@ -183,16 +191,15 @@ static bool needsAll(StreamedStages &t, const NeededSpan &span) {
 /// if that is all, it is no use to leave anything out, and have it looked at.
 static StreamTile::Skipped chooseSkipped(StreamedStages &t,
                                          const MachineModel &machine) {
-  Expr blocks = 1;
-  for (const StageAxis &axis : t.s.axes)
-    blocks = blocks * axis.countBlocks();
-  std::optional<int64_t> count = t.a.simplify(blocks).asConstant();
   NeededSpan span;
-  if (count && *count <= machine.workers &&
-      findStreamSpan(t, t.s.index, span) && needsAll(t, span))
+  if (!findStreamSpan(t, t.s.index, span))
+    return StreamTile::Skipped::Own;
+  std::optional<int64_t> blocks =
+      t.a.simplify(countBlocks(t.s.axes)).asConstant();
+  if (blocks && *blocks <= machine.workers && needsAll(t, span))
     return StreamTile::Skipped::None;
-  return canShareSkipped(t, /*parts=*/1) ? StreamTile::Skipped::Shared
-                                         : StreamTile::Skipped::Own;
+  return canShareSkipped(t, span, /*parts=*/1) ? StreamTile::Skipped::Shared
+                                               : StreamTile::Skipped::Own;
 }
 
 static StringRef getWord(StreamTile::Skipped skipped) {
@@ -562,9 +569,7 @@ static Workspace countWorkspace(KernelOp kernel,
   bool fits = t.find() && t.apply(loopCase);
   assert(fits && "a case that was not verified");
   (void)fits;
-  Expr blocks = 1;
-  for (const StageAxis &axis : t.s.axes)
-    blocks = blocks * axis.countBlocks();
+  Expr blocks = countBlocks(t.s.axes);
   StreamTile tile = StreamTile::get(t, loopCase);
   int64_t bytes = loopCase.getThreads() * tile.countStateBytes(t);
   if (loopCase.getParts() > 1)
@@ -572,9 +577,7 @@ static Workspace countWorkspace(KernelOp kernel,
   Workspace workspace;
   if (tile.skipped == StreamTile::Skipped::Shared) {
     // For all blocks of the same columns together.
-    Expr groups = 1;
-    for (const StageAxis &axis : ArrayRef(t.s.axes).drop_back())
-      groups = groups * axis.countBlocks();
+    Expr groups = countBlocks(ArrayRef(t.s.axes).drop_back());
     workspace.counters = groups * kGroupCounterBytes;
   }
   return workspace;

@@ -280,10 +280,13 @@ static Status powScalar(OpCall &o) {
 //===----------------------------------------------------------------------===//
 
 /// fn on floats: integers as f32, f16 and bf16 in f32, rounded once.
-static Status floatUnary(OpCall &o, UnaryFn fn) {
+static Value floatOfSelf(OpCall &o, UnaryFn fn) {
   Value x = o.toFloat(o.tensor("self"));
   Type type = o.element(x);
-  return o.ret(o.c.cast(fn(o.c.cast(x, o.opmath(type))), type));
+  return o.c.cast(fn(o.c.cast(x, o.opmath(type))), type);
+}
+static Status floatUnary(OpCall &o, UnaryFn fn) {
+  return o.ret(floatOfSelf(o, fn));
 }
 
 /// A table row's handler: one function of Composer on floats.
@@ -399,29 +402,24 @@ static Status mish(OpCall &o) {
       o, [&](Value x) { return o.c.mul(x, o.c.tanh(softplusOf(o.c, x))); });
 }
 static Value leakyReluOf(OpCall &o, double slope) {
-  Value self = o.toFloat(o.tensor("self"));
-  Type type = o.element(self);
-  Value x = o.c.cast(self, o.opmath(type));
-  return o.c.cast(o.c.select(o.c.less(o.c.splat(x, 0), x), x,
-                             o.c.mul(x, o.c.splat(x, slope))),
-                  type);
+  return floatOfSelf(o, [&](Value x) {
+    return o.c.select(o.c.less(o.c.splat(x, 0), x), x,
+                      o.c.mul(x, o.c.splat(x, slope)));
+  });
 }
 static Status leakyRelu(OpCall &o) {
   return o.ret(leakyReluOf(o, o.real("negative_slope")));
 }
-/// Outside of training the slope is the mean of those that it draws.
+/// Outside of training the slope is the mean of those that it draws. With
+/// `noise`, the slopes that it drew are a result: there are none.
+template <bool hasNoise>
 static Status rrelu(OpCall &o) {
   if (o.flag("training"))
     return o.fail("draws random numbers (training is true)");
-  double slope = (o.real("lower") + o.real("upper")) / 2;
-  return o.ret(leakyReluOf(o, slope));
-}
-/// With the slopes that it drew, of which there are none.
-static Status rreluWithNoise(OpCall &o) {
-  if (o.flag("training"))
-    return o.fail("draws random numbers (training is true)");
-  double slope = (o.real("lower") + o.real("upper")) / 2;
-  return o.ret({leakyReluOf(o, slope), o.tensor("noise")});
+  Value y = leakyReluOf(o, (o.real("lower") + o.real("upper")) / 2);
+  if constexpr (hasNoise)
+    return o.ret({y, o.tensor("noise")});
+  return o.ret(y);
 }
 static Status eluWith(OpCall &o, double alpha, double scale,
                       double inputScale) {
@@ -638,11 +636,11 @@ llvm::ArrayRef<OpRow> pt2::getPointwiseOps() {
       {"rrelu(Tensor self, float lower=0.125, "
        "float upper=0.3333333333333333, bool training=False, "
        "Generator? generator=None)",
-       rrelu},
+       rrelu<false>},
       {"rrelu_with_noise_functional(Tensor self, Tensor noise, "
        "float lower=0.125, float upper=0.3333333333333333, "
        "bool training=False, Generator? generator=None)",
-       rreluWithNoise},
+       rrelu<true>},
       {"elu(Tensor self, float alpha=1, float scale=1, "
        "float input_scale=1)",
        elu},
