@@ -322,6 +322,8 @@ private:
       return Object{{"as_layout", chance(16) ? 1 : 7}};
     case P::MemoryFormat:
       return Object{{"as_memory_format", 1}};
+    case P::Generator:
+      return Object{{"as_none", true}};
     }
     llvm_unreachable("a kind of parameter");
   }
@@ -338,7 +340,7 @@ private:
       pt2::Parameter::Type type = p.type;
       if (chance(4))
         type = static_cast<pt2::Parameter::Type>(
-            bytes.ConsumeIntegralInRange<int>(0, pt2::Parameter::MemoryFormat));
+            bytes.ConsumeIntegralInRange<int>(0, pt2::Parameter::Generator));
       Object value = chance(p.optional ? 64 : 2) ? Object{{"as_none", true}}
                                                  : argument(type, p.symbolic);
       inputs.push_back(Object{{"name", p.name}, {"arg", std::move(value)}});
