@@ -271,6 +271,10 @@ Status Importer::translate(const Node &node, OpCall &call, bool inPlace) {
   if (expected > call.results.size() && !call.othersLeftOut)
     return call.fail("gives " + Twine(call.results.size()) +
                      " results, but the archive has " + Twine(expected));
+  // A copy of a view has memory of its own.
+  if (StringRef(node.target).contains("_copy."))
+    for (OpCall::Returned &result : call.results)
+      result.viewOf.clear();
   unsigned i = 0;
   for (const Argument &output : node.outputs) {
     if (output.kind != Argument::Tensor && output.kind != Argument::Tensors &&

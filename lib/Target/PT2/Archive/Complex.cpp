@@ -231,9 +231,17 @@ void Lowering::addParts() {
   for (bool imaginary : {false, true}) {
     Node made = *node;
     for (NamedArgument &input : made.inputs)
-      if (input.value.namesTensors())
+      if (input.value.namesTensors()) {
+        // The imaginary part of a real tensor beside complex ones is zero.
+        const bool isJoined =
+            input.name == "tensors" ||
+            (node->getOp() == "aten.where.self" && input.name != "condition");
         for (std::string &name : input.value.names)
-          name = partOf(name, imaginary);
+          name = imaginary && isJoined && !find(name)
+                     ? add("zeros_like.default", {{"self", tensor(name)}},
+                           program.tensors[name])
+                     : partOf(name, imaginary);
+      }
     for (Argument &output : made.outputs)
       for (std::string &name : output.names) {
         if (name.empty())

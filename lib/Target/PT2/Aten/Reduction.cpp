@@ -433,6 +433,11 @@ static Status diff(OpCall &o) {
     return o.fail("takes differences more than " + Twine(kMaxRepeats) +
                   " times");
   SmallVector<Value> parts;
+  // No difference is the tensor itself, whatever is joined.
+  if (n == 0) {
+    o.ignore({"prepend", "append"});
+    return o.ret(x);
+  }
   for (StringRef name : {"prepend", "self", "append"})
     if (auto part = o.tensorOrNone(name))
       parts.push_back(*part);
