@@ -33,7 +33,7 @@ def _maker() -> _Maker | None:
     if sys.implementation.name != "cpython" or _objects.reader() is None:
         return None
     try:
-        make = ctypes.pythonapi.PyCFunction_NewEx
+        make, keep = ctypes.pythonapi.PyCFunction_NewEx, ctypes.pythonapi.Py_IncRef
         functions = [_objects.address_of(getattr(ctypes.pythonapi, name)) for name in _NAMES]
     except AttributeError:
         return None
@@ -41,11 +41,13 @@ def _maker() -> _Maker | None:
     given = _capi.Python(ctypes.sizeof(_capi.Python), _objects.LIST, _objects.CLASS, id(list), *functions)
     _capi.check(library.luminal_python_use(ctypes.byref(given)))
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    # What is made of it holds its address, and no more.
     method = _Method(b"luminal_python_call", _objects.address_of(library.luminal_python_call), _METH_FASTCALL, None)
+    # A function that is made of it holds its address alone, and reads it whenever garbage is collected. So it is never freed.
+    keep(ctypes.py_object(method))
+    place = ctypes.addressof(method)
 
-    def made(repeat: int, kept: _Method = method) -> Call:
-        return make(ctypes.addressof(kept), repeat, None)  # type: ignore[no-any-return]
+    def made(repeat: int) -> Call:
+        return make(place, repeat, None)  # type: ignore[no-any-return]
 
     return made if made(0)([], 0) == _capi.ERROR else None
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import copy
 import ctypes
+import gc
 
 import helpers
 import luminal
@@ -106,6 +107,16 @@ def test_other_weights_are_seen(is_one):
                 scale.original0.mul_(1.5)
             else:
                 scale.original0 = nn.Parameter(torch.rand(8, 1))
+
+
+def test_functions_outlive_what_made_them():
+    """CPython reads a function's PyMethodDef at each collection of garbage."""
+    call = _python._maker()(0)
+    _python._maker.cache_clear()
+    gc.collect()
+    assert any(isinstance(each, _python._Method) for each in gc.get_objects())
+    assert call.__name__ == "luminal_python_call"
+    assert _python.is_available()
 
 
 @pytest.mark.parametrize("name", _python._NAMES)
