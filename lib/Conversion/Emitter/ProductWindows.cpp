@@ -266,18 +266,7 @@ void ProductEmitter::readRowWindows(GemmLoops &g) {
     }
     return place;
   };
-  // Tiles begin at multiples of their rows: lines that are parts of a tile, or
-  // have it as a part, are at the same places in each.
-  int64_t rows = getTile().rows, line = w.digits.front().extent;
-  bool areParts = rows % line == 0 &&
-                  (w.digits.size() < 3 || w.digits[2].divisor % rows == 0);
-  if (w.digits.size() > 1 && line % rows && !areParts)
-    return;
-  for (int64_t i = 0; i < rows; ++i)
-    g.rowSteps.push_back(w.digits.size() == 1 || line % rows == 0
-                             ? i
-                             : i / line * layout.steps[w.digits[1].axis] +
-                                   i % line);
+  g.rowSteps = w.getDistances(getTile().rows, layout);
 }
 
 void ProductEmitter::emitWindows(GemmLoops &g, Value lo, Value hi) {

@@ -63,6 +63,40 @@ func.func private @windows(%a: tensor<512x9x9xf32>, %b: tensor<16x4608x32xf32>) 
 
 // -----
 
+// A tile's rows are at constant distances where it is a part of a line: 12 places of 96, and one address.
+// CHECK-LABEL: @parts_of_lines
+// CHECK: tile {copy = windows, lanes = 16, pack = panels, rows = 12, vectors = 2}
+// CODE-LABEL: llvm.func @parts_of_lines
+// CODE-COUNT-24: math.fma
+func.func private @parts_of_lines(%a: tensor<48x98x98xf32>, %b: tensor<1x432x32xf32>) -> tensor<96x96x32xf32> {
+  %r = llir.kernel(%a, %b) : (tensor<48x98x98xf32>, tensor<1x432x32xf32>) -> tensor<96x96x32xf32> {
+  ^bb0(%x: tensor<48x98x98xf32>, %w: tensor<1x432x32xf32>):
+    %0 = llir.gemm %x, %w k(432) <(d0, d1, d2, d3) -> (d3 floordiv 9, d0 + (d3 floordiv 3) mod 3, d1 + d3 mod 3)>,
+        <(d0, d1, d2, d3) -> (d2 floordiv 32, d3, d2 mod 32)>
+        : tensor<48x98x98xf32>, tensor<1x432x32xf32> -> tensor<96x96x32xf32>
+    llir.yield %0 : tensor<96x96x32xf32>
+  }
+  return %r : tensor<96x96x32xf32>
+}
+
+// -----
+
+// 38 has no such part: each row has an address.
+// CHECK-LABEL: @no_parts_of_lines
+// CHECK: tile {copy = windows, lanes = 16, pack = panels, rows = 14, vectors = 2}
+func.func private @no_parts_of_lines(%a: tensor<48x40x40xf32>, %b: tensor<1x432x32xf32>) -> tensor<38x38x32xf32> {
+  %r = llir.kernel(%a, %b) : (tensor<48x40x40xf32>, tensor<1x432x32xf32>) -> tensor<38x38x32xf32> {
+  ^bb0(%x: tensor<48x40x40xf32>, %w: tensor<1x432x32xf32>):
+    %0 = llir.gemm %x, %w k(432) <(d0, d1, d2, d3) -> (d3 floordiv 9, d0 + (d3 floordiv 3) mod 3, d1 + d3 mod 3)>,
+        <(d0, d1, d2, d3) -> (d2 floordiv 32, d3, d2 mod 32)>
+        : tensor<48x40x40xf32>, tensor<1x432x32xf32> -> tensor<38x38x32xf32>
+    llir.yield %0 : tensor<38x38x32xf32>
+  }
+  return %r : tensor<38x38x32xf32>
+}
+
+// -----
+
 // Panels of another width are no panels.
 // CHECK-LABEL: @narrow
 // CHECK-NOT: pack = panels

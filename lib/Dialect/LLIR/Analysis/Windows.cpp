@@ -252,6 +252,21 @@ Windows::Layout Windows::getLayout(int64_t columns) const {
   return layout;
 }
 
+SmallVector<int64_t> Windows::getDistances(int64_t columns,
+                                           const Layout &layout) const {
+  int64_t line = digits.front().extent;
+  bool isOneLine = digits.size() == 1 || line % columns == 0;
+  bool areLines = columns % line == 0 &&
+                  (digits.size() < 3 || digits[2].divisor % columns == 0);
+  SmallVector<int64_t> distances;
+  if (!isOneLine && !areLines)
+    return distances;
+  for (int64_t i = 0; i < columns; ++i)
+    distances.push_back(
+        isOneLine ? i : i / line * layout.steps[digits[1].axis] + i % line);
+  return distances;
+}
+
 Expr Windows::getOffset(const Layout &layout) const {
   Expr offset = 0;
   for (auto [i, axis] : llvm::enumerate(axes))

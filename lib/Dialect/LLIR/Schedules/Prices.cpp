@@ -37,6 +37,10 @@ static constexpr double kWindowLoad = 2;
 static constexpr double kLoadShare = 0.1, kStepOverhead = 2;
 /// The part of a full tile's step that multiplies: kTileShare counts the rest.
 static constexpr double kFullStep = 0.9;
+/// How much longer a tile takes whose rows have an address each, which are more
+/// than there are registers (measured on Zen 4: 14 rows of images whose lines
+/// are 64 or 96 long, beside lines of 28 and 56).
+static constexpr double kOwnAddresses = 1.37;
 /// Runs of units that a worker gets one after the other where there are others.
 static constexpr double kRuns = 4;
 /// The part of a unit by which workers end apart, for they begin at different
@@ -381,6 +385,12 @@ double llir::priceWindowStep(double rows, double vectors,
   return std::max(rows * vectors, loads) + kLoadShare * loads + kStepOverhead;
 }
 
+double llir::getAddressLoss(const ProductAnalysis &p, int64_t rows) {
+  bool haveOwn = p.rowWindows &&
+                 p.rowWindows->getDistances(rows, p.getRowLayout(0)).empty();
+  return haveOwn ? kOwnAddresses : 1;
+}
+
 double llir::countRowTiles(const ProductAnalysis &p, const KernelSizes &sizes,
                            double rows) {
   double m = sizes.valueOf(p.rows.extent);
@@ -457,6 +467,8 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
     right = all * counts.vectors * lanes;
     held = all * counts.elements;
     loss = getLoadLoss(p, tile, machine);
+  } else if (tile.rows) {
+    loss = getAddressLoss(p, int64_t(tile.rows));
   }
   work.products += all * std::max(m, padded) * places * k * multiplied * loss *
                    (tile.rows ? 1 : kTileShare / kPlainShare);

@@ -148,6 +148,10 @@ double countRowTiles(const ProductAnalysis &p, const KernelSizes &sizes,
 /// Whether rows of a product look up their columns, and so many are expected to
 /// look up the same that these are read once for a group of rows.
 bool haveGroupsThatPay(KernelAnalysis &a, ProductOpInterface op);
+/// How much longer the sums of a tile of `rows` take than those of another as
+/// large, where rows are windows of an image that are not at the same distances
+/// in each tile.
+double getAddressLoss(const ProductAnalysis &p, int64_t rows);
 /// What a step of k takes that spreads `rows` single elements and loads
 /// `vectors` vectors of windows and multiplies all by all, in multiplications
 /// of vectors.

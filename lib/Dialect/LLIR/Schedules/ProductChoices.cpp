@@ -132,8 +132,8 @@ Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine) {
   if (!p.hasTiles() && m && !p.hasGroups()) {
     // The largest of the nearly best fits.
     double best = 0;
-    for (int64_t r = t.rows, least = std::max<int64_t>(1, r / 2); r >= least;
-         --r) {
+    const int64_t least = std::max<int64_t>(1, t.rows / (p.rowWindows ? 3 : 2));
+    for (int64_t r = t.rows; r >= least; --r) {
       int64_t rest = llvm::alignTo(*m % r, ProductAnalysis::kRemainderRows);
       double fit = *m == 0 ? 1.0 : double(*m) / double(*m / r * r + rest);
       // A smaller tile loads more for each product (measured on Zen 4: seven
@@ -142,6 +142,7 @@ Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine) {
       fit *= 1.0 - 0.5 / double(r);
       if (rest)
         fit *= 0.985;
+      fit /= getAddressLoss(p, r);
       if (fit > best + 0.01)
         best = fit, t.rows = r;
     }

@@ -438,8 +438,10 @@ SmallVector<LoopCaseAttr> Proposal::make() {
   if (!p.panels)
     p.finishesRows = false;
   bool fitsWindows = p.panels && !plain && p.findRowWindows();
-  if (fitsWindows)
+  if (fitsWindows) {
     copiesRows = false;
+    tile.rows = chooseTile(p, machine).rows;
+  }
   // Lines of results stay in the first cache until they are written.
   if (p.finishesRows)
     tile.panels = std::min(tile.panels, kMostPanelsOfLines);

@@ -66,6 +66,11 @@ struct Windows {
     int64_t outerStep = 0;
   };
   Layout getLayout(int64_t columns) const;
+  /// How many places the columns of a tile are behind its first one, if that is
+  /// the same for each tile that begins at a multiple of `columns`; empty where
+  /// lines end within tiles, not at the same column of each.
+  llvm::SmallVector<int64_t> getDistances(int64_t columns,
+                                          const Layout &layout) const;
   /// The places from a column to what it reads at k.
   Expr getOffset(const Layout &layout) const;
 
