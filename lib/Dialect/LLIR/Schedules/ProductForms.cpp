@@ -75,6 +75,10 @@ public:
   }
 
   SmallVector<LoopCaseAttr> make();
+  /// Has outer dims of the rows join the batch where all rows together are read
+  /// at divided indices, and those of the inner ones are plain. Refused where
+  /// that is not so; before `make`.
+  Decision takePlainRows();
 
 private:
   bool havePanels();
@@ -120,7 +124,7 @@ private:
   const MachineModel &machine;
   SmallVectorImpl<Reporter::Arg> &why;
   int64_t lanes;
-  bool isSwapped = false, copiesRows = false;
+  bool isSwapped = false, copiesRows = false, hasSides = false;
 };
 } // namespace
 
@@ -197,6 +201,27 @@ void Proposal::chooseSides() {
     p.swapSides();
     p.joinDims();
   }
+}
+
+Decision Proposal::takePlainRows() {
+  if (takeGroups())
+    return Decision::refuse("rows look up their columns");
+  chooseSides();
+  hasSides = true;
+  if (p.rows.linear || p.panels || p.finishesRows)
+    return Decision::refuse("rows are plain as they are");
+  const SmallVector<unsigned> all(p.rows.group);
+  const auto batch = p.batch;
+  for (size_t count = all.size(); --count > 0;) {
+    splitRows(count);
+    p.joinDims();
+    if (needsNoCopy(p) && countRows().value_or(0) > kFewRows)
+      return Decision::accept();
+    p.rows.group = all;
+    p.batch = batch;
+  }
+  p.joinDims();
+  return Decision::refuse("no rows are plain");
 }
 
 /// Whether enough rows share the matrix that each looks up.
@@ -412,8 +437,8 @@ std::optional<Proposal::Choice> Proposal::chooseWindows() {
 }
 
 SmallVector<LoopCaseAttr> Proposal::make() {
-  bool isGrouped = takeGroups();
-  if (!isGrouped)
+  bool isGrouped = !hasSides && takeGroups();
+  if (!isGrouped && !hasSides)
     chooseSides();
   if (!isGrouped && !p.columns.alongOwn && !p.columns.alongK)
     p.findRuns();
@@ -546,6 +571,10 @@ static bool isCut(KernelOp kernel, ProductOpInterface op,
   return choice.parts > 1 && choice.atLeast.empty();
 }
 
+static LoopWork count(KernelOp kernel,
+                      const KernelAnalysis::SymbolRanges &ranges,
+                      LoopCaseAttr loopCase, const MachineModel &machine);
+
 static SmallVector<LoopCaseAttr>
 propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
         const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
@@ -568,7 +597,22 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     why.push_back({"no tile because", "few results are sums of many parts"});
     return {};
   }
-  return Proposal(p, machine, why).make();
+  SmallVector<LoopCaseAttr> cases = Proposal(p, machine, why).make();
+  if (p.rows.group.size() < 2 || p.rows.linear || cases.size() > 1)
+    return cases;
+  ProductAnalysis other(a, op);
+  (void)bool(other.findResults());
+  SmallVector<Reporter::Arg> otherwise;
+  Proposal proposal(other, machine, otherwise);
+  if (!proposal.takePlainRows())
+    return cases;
+  SmallVector<LoopCaseAttr> plain = proposal.make();
+  LoopWork work = count(kernel, ranges, cases.front(), machine),
+           ofPlain = count(kernel, ranges, plain.front(), machine);
+  if (plain.size() > 1 || chooseWork({{work}, {ofPlain}}, machine) == 0)
+    return cases;
+  why.assign(otherwise.begin(), otherwise.end());
+  return plain;
 }
 
 static LoopWork count(KernelOp kernel,
