@@ -11,6 +11,15 @@ from torch import view_as_real as real
 torch.manual_seed(0)
 
 
+class Function(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x)
+
+
 def spectrum(x, **options):
     return torch.stft(x, 16, window=torch.hann_window(16, device=x.device, dtype=x.dtype), return_complex=True, **options)
 
@@ -39,10 +48,12 @@ FUNCTIONS = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU"))])
-def test_transforms(name, dtype, device):
+@pytest.mark.parametrize("form", ["exported", "decomposed"])
+def test_transforms(name, dtype, device, form):
     function, shape = FUNCTIONS[name]
     x = torch.randn(shape, device=device, dtype=dtype)
-    got = luminal.compile(function, (x,))(x)
+    exported = torch.export.export(Function(function), (x,), strict=False)
+    got = luminal.compile(exported if form == "exported" else exported.run_decompositions())(x)
     exact = function(x.double())
     assert got.shape == exact.shape and got.dtype == dtype
     assert (got - exact).abs().max() <= 8 * torch.finfo(dtype).eps * exact.abs().max()
@@ -57,6 +68,42 @@ class Mixed(nn.Module):
 
     def forward(self, x):
         return self.mlp(self.norm(x + fft.fft(fft.fft(x, dim=-1), dim=-2).real))
+
+
+class FrontEnd(nn.Module):
+    """What a speech model does with a waveform: the logarithm of its mel spectrum."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("window", torch.hann_window(16))
+        self.mel = nn.Linear(9, 5, bias=False)
+
+    def forward(self, wave):
+        power = torch.stft(wave, 16, 5, window=self.window, center=False, return_complex=True).abs().pow(2)
+        return self.mel(power.mT).clamp(min=1e-5).log10()
+
+
+class Operator(nn.Module):
+    """A layer of a Fourier neural operator."""
+
+    def __init__(self, width=4):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(width, width, 3, 3, dtype=torch.cfloat))
+
+    def forward(self, x):
+        low = torch.einsum("bixy,ioxy->boxy", fft.rfft2(x)[..., :3, :3], self.weight)
+        return fft.irfft2(low, s=x.shape[-2:])
+
+
+@pytest.mark.parametrize("model, x, dims", [(FrontEnd(), torch.randn(2, 80), {1: torch.export.Dim("t", min=32, max=4096)}),
+                                            (Operator(), torch.randn(2, 4, 8, 10), {0: torch.export.Dim("b", max=64)})])
+def test_archives_as_torch_saves_them(model, x, dims, tmp_path):
+    model = model.eval().requires_grad_(False)
+    exported = torch.export.export(model, (x,), dynamic_shapes=(dims,))
+    torch.export.save(exported, tmp_path / "model.pt2")
+    compiled = luminal.compile(tmp_path / "model.pt2")
+    for other in (x, torch.cat([x, x], next(iter(dims)))):
+        helpers.same(compiled(other), model(other))
 
 
 def test_waves_are_prepared_beside_weights():
@@ -80,3 +127,18 @@ def test_unknown_lengths_are_refused():
     x = torch.randn(2, 8)
     with pytest.raises(luminal.UnsupportedOpError, match="an unknown number of points"):
         luminal.compile(lambda x: fft.rfft(x).abs(), (x,), dynamic_shapes=({1: torch.export.Dim("n", min=4, max=64)},))
+
+
+@pytest.mark.parametrize("function, shape, text", [
+    (lambda x: nn.functional.pad(pairs(x), (1, 1), value=2.0).real, (3, 4, 2), "pads complex numbers by another value than 0"),
+    (lambda x: fft.fft(x, norm="half").real, (2, 8), "Invalid normalization mode"),
+])
+def test_what_is_refused_says_why(function, shape, text):
+    with pytest.raises(luminal.LuminalError, match=text):
+        luminal.compile(function, (torch.randn(shape),))
+
+
+def test_a_spectrum_of_unknown_length_is_refused():
+    shapes = ({1: torch.export.Dim("n", min=4, max=64)},)
+    with pytest.raises(luminal.UnsupportedOpError, match="an unknown number of points"):
+        luminal.compile(lambda x: fft.irfft(pairs(x)), (torch.randn(2, 8, 2),), dynamic_shapes=shapes)

@@ -16,18 +16,26 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Graph.h"
+#include "Rewriter.h"
 #include <cmath>
 
 using namespace luminal;
 using namespace luminal::pt2;
 
+static constexpr std::pair<int, DType> kComplexTypes[] = {
+    {9, DType::F16}, {10, DType::F32}, {11, DType::F64}};
+
 DTypeCode DTypeCode::getReal() const {
-  static constexpr std::pair<int, DType> rows[] = {
-      {9, DType::F16}, {10, DType::F32}, {11, DType::F64}};
-  for (auto [complex, real] : rows)
+  for (auto [complex, real] : kComplexTypes)
     if (code == complex)
       return of(real);
+  return *this;
+}
+
+DTypeCode DTypeCode::getComplex() const {
+  for (auto [complex, real] : kComplexTypes)
+    if (*this == of(real))
+      return {complex};
   return *this;
 }
 
@@ -37,9 +45,9 @@ struct Pair {
   std::string re, im;
 };
 
-class Lowering {
+class Lowering : Rewriter {
 public:
-  explicit Lowering(ExportedProgram &program) : program(program) {}
+  explicit Lowering(ExportedProgram &program) : Rewriter(program) {}
   void run();
 
 private:
@@ -61,61 +69,19 @@ private:
   /// refused.
   bool readsUnknown(const Node &node) const;
 
-  // Arguments.
-  static Argument tensor(const std::string &name) {
-    Argument arg;
-    arg.kind = Argument::Tensor;
-    arg.names = {name};
-    return arg;
-  }
-  static Argument tensors(const Pair &pair) {
-    Argument arg;
-    arg.kind = Argument::Tensors;
-    arg.names = {pair.re, pair.im};
-    return arg;
-  }
-  static Argument integer(int64_t value) {
-    Argument arg;
-    arg.kind = Argument::Int;
-    arg.exprs = {Expr(value)};
-    return arg;
-  }
-  static Argument number(double value) {
-    Argument arg;
-    arg.kind = Argument::Float;
-    arg.doubles = {value};
-    return arg;
-  }
-  static Argument type(DTypeCode dtype) {
-    Argument arg;
-    arg.kind = Argument::ScalarType;
-    arg.exprs = {Expr(int64_t(dtype.code))};
-    return arg;
-  }
-  static Argument shape(const std::vector<Expr> &sizes) {
-    Argument arg;
-    arg.kind = Argument::Ints;
-    arg.exprs = sizes;
-    return arg;
-  }
-  /// The argument of that name or position; null where it is left out.
-  const Argument *get(const char *name, size_t position) const;
-  /// A tensor argument's name; empty for what is none.
-  std::string getTensor(const char *name, size_t position) const {
-    const Argument *arg = get(name, position);
-    return arg && arg->kind == Argument::Tensor ? arg->names[0] : "";
-  }
   /// The pair that an argument is; refused where it is real.
   const Pair *getPair(const char *name, size_t position) const {
     return find(getTensor(name, position));
   }
 
-  // Nodes in the place of the current one.
   /// Adds a node with one result, named `name`, of so many elements and of the
   /// real type of `like`.
   void add(const std::string &name, const char *op,
-           std::vector<NamedArgument> inputs, const TensorMeta &like);
-  std::string newName(const std::string &stem);
+           std::vector<NamedArgument> inputs, const TensorMeta &like) {
+    TensorMeta own = like;
+    own.dtype = like.dtype.getReal();
+    make(name, op, std::move(inputs), std::move(own));
+  }
   std::string add(const char *op, std::vector<NamedArgument> inputs,
                   const TensorMeta &like) {
     std::string name = newName(node->name);
@@ -126,11 +92,13 @@ private:
                         const TensorMeta &like) {
     return add(op, {{"self", a}, {"other", b}}, like);
   }
-  /// The node once for each part.
+  /// The node once for each part. A real tensor among those that are joined or
+  /// chosen from has an imaginary part of zeros.
   void addParts();
 
   // Forms of nodes; false where the node has another one.
   bool lowerProduct();
+  bool lowerEinsum();
   bool lowerSum();
   bool lowerFourier();
   bool lower();
@@ -146,32 +114,26 @@ private:
                             const std::vector<Expr> &sizes, int64_t dim,
                             const std::string &matrix, int64_t columns);
 
-  ExportedProgram &program;
   std::map<std::string, Pair> pairs;
-  std::vector<Node> nodes;
-  const Node *node = nullptr;
-  /// The node's only result, and its meta.
-  std::string result;
-  TensorMeta meta;
-  /// Why the node has no form, if there is more to say than that.
-  std::string reason;
 };
 
 /// Ops that do the same to each part, between blanks.
 constexpr std::string_view kOfParts =
     " _reshape_copy.default _unsafe_view.default alias.default "
     "alias_copy.default broadcast_to.default cat.default chunk.default "
-    "clone.default contiguous.default detach.default detach_.default "
+    "clone.default constant_pad_nd.default contiguous.default detach.default "
+    "detach_.default "
     "diagonal.default expand.default expand_copy.default "
     "flatten.using_ints flip.default gather.default index.Tensor "
     "index_select.default lift_fresh_copy.default mT.default mean.dim "
-    "movedim.int narrow.default neg.default numpy_T.default "
+    "movedim.int narrow.default neg.default numpy_T.default pad.default "
     "permute.default permute_copy.default positive.default repeat.default "
     "reshape.default roll.default select.int select_copy.int slice.Tensor "
     "slice_copy.Tensor split.Tensor split_with_sizes.default "
     "squeeze.default squeeze.dim squeeze.dims squeeze_copy.dim "
     "stack.default sum.default sum.dim_IntList t.default transpose.int "
-    "transpose_copy.int unbind.int unflatten.int unsqueeze.default "
+    "transpose_copy.int unbind.int unflatten.int unfold.default "
+    "unfold_backward.default unsqueeze.default "
     "unsqueeze_copy.default view.default view_copy.default where.self ";
 
 } // namespace
@@ -191,36 +153,6 @@ bool Lowering::readsUnknown(const Node &node) const {
         if (!find(name) && isComplex(name))
           return true;
   return false;
-}
-
-const Argument *Lowering::get(const char *name, size_t position) const {
-  for (const NamedArgument &input : node->inputs)
-    if (input.name == name)
-      return &input.value;
-  bool isNamed =
-      position < node->inputs.size() && !node->inputs[position].name.empty();
-  return position < node->inputs.size() && !isNamed
-             ? &node->inputs[position].value
-             : nullptr;
-}
-
-std::string Lowering::newName(const std::string &stem) {
-  std::string name;
-  for (unsigned i = 0; name.empty() || program.tensors.count(name); ++i)
-    name = stem + ".part" + std::to_string(i);
-  program.tensors[name];
-  return name;
-}
-
-void Lowering::add(const std::string &name, const char *op,
-                   std::vector<NamedArgument> inputs, const TensorMeta &like) {
-  Node made = *node;
-  made.target = std::string("torch.ops.aten.") + op;
-  made.inputs = std::move(inputs);
-  made.outputs = {tensor(name)};
-  nodes.push_back(std::move(made));
-  TensorMeta &own = program.tensors[name] = like;
-  own.dtype = like.dtype.getReal();
 }
 
 void Lowering::addParts() {
@@ -288,6 +220,48 @@ bool Lowering::lowerProduct() {
   std::string im = addBinary("add.Tensor", multiply(a->re, b->im),
                              multiply(a->im, b->re), meta);
   pairs[result] = {re, im};
+  return true;
+}
+
+/// Of more complex operands a sum of products has too many terms.
+static constexpr unsigned kMostFactors = 4;
+
+/// What is linear in each of many operands: one term for each choice of a part
+/// of each, of which those with an odd number of imaginary ones are imaginary.
+bool Lowering::lowerEinsum() {
+  if (node->getOp() != "aten.einsum.default")
+    return false;
+  const Argument *equation = get("equation", 0), *operands = get("tensors", 1);
+  if (!equation || !operands)
+    return false;
+  unsigned count = 0;
+  for (const std::string &name : operands->names)
+    count += find(name) != nullptr;
+  if (count == 0 || count > kMostFactors) {
+    reason = "multiplies " + std::to_string(count) +
+             " complex tensors, expected up to " + std::to_string(kMostFactors);
+    return false;
+  }
+  std::string sums[2];
+  for (unsigned choice = 0; choice < 1u << count; ++choice) {
+    std::vector<std::string> parts;
+    unsigned at = 0, turns = 0;
+    for (const std::string &name : operands->names) {
+      bool imaginary = find(name) && (choice >> at++ & 1);
+      turns += imaginary;
+      parts.push_back(partOf(name, imaginary));
+    }
+    std::string term =
+        add("einsum.default",
+            {{"equation", *equation}, {"tensors", tensors(std::move(parts))}},
+            meta);
+    std::string &sum = sums[turns % 2];
+    // i^2 = -1; the first terms of both sums have less than two turns.
+    sum = sum.empty() ? term
+                      : addBinary(turns % 4 < 2 ? "add.Tensor" : "sub.Tensor",
+                                  tensor(sum), tensor(term), meta);
+  }
+  pairs[result] = {sums[0], sums[1]};
   return true;
 }
 
@@ -407,7 +381,7 @@ bool Lowering::lowerFourier() {
   };
   std::optional<int64_t> mode = known(*scaling, 0), end = known(*last, 0);
   std::vector<Expr> sizes = program.tensors[self].sizes;
-  if (!mode || !end || dims->exprs.empty())
+  if (!mode || dims->exprs.empty() || (!end && !toReal))
     return false;
   // The dim whose spectrum may be one-sided is the last of the list.
   std::vector<int64_t> order;
@@ -495,14 +469,22 @@ bool Lowering::lower() {
   if (op == "_assert_tensor_metadata.default")
     return true;
   if (kOfParts.find(" " + op + " ") != std::string_view::npos) {
+    if (const Argument *fill = get("value", op == "pad.default" ? 3 : 2);
+        fill && (op == "pad.default" || op == "constant_pad_nd.default") &&
+        fill->kind != Argument::None) {
+      reason = "pads complex numbers by another value than 0";
+      bool isZero =
+          (fill->kind == Argument::Int && fill->exprs[0] == Expr(0)) ||
+          (fill->kind == Argument::Float && fill->doubles[0] == 0);
+      if (!isZero)
+        return false;
+    }
     addParts();
     return true;
   }
-  if (node->outputs.size() != 1 || node->outputs[0].kind != Argument::Tensor)
+  if (!enter(*node))
     return false;
-  result = node->outputs[0].names[0];
-  meta = program.tensors[result];
-  if (lowerProduct() || lowerSum() || lowerFourier())
+  if (lowerProduct() || lowerEinsum() || lowerSum() || lowerFourier())
     return true;
   if (op == "view_as_complex.default") {
     std::string self = getTensor("self", 0);
@@ -530,7 +512,14 @@ bool Lowering::lower() {
     return true;
   }
   if (op == "complex.default") {
-    pairs[result] = {getTensor("real", 0), getTensor("imag", 1)};
+    auto part = [&](const char *name, size_t position) {
+      return add("expand.default",
+                 {{"self", tensor(getTensor(name, position))},
+                  {"size", shape(meta.sizes)}},
+                 meta);
+    };
+    std::string re = part("real", 0), im = part("imag", 1);
+    pairs[result] = {re, im};
     return true;
   }
   if (op == "_to_copy.default" || op == "type_as.default" ||
@@ -556,7 +545,8 @@ bool Lowering::lower() {
     return false;
   if (op == "view_as_real.default") {
     add(result, "stack.default",
-        {{"tensors", tensors(*self)}, {"dim", integer(-1)}}, meta);
+        {{"tensors", tensors({self->re, self->im})}, {"dim", integer(-1)}},
+        meta);
     return true;
   }
   if (op == "real.default" || op == "imag.default") {
@@ -643,9 +633,9 @@ void Lowering::run() {
     bool isReal = !isAny(own.inputs, [](const NamedArgument &a) {
       return a.value;
     }) && !isAny(own.outputs, [](const Argument &a) { return a; });
-    if (!isReal && !readsUnknown(own) && lower())
+    if (!isReal && own.refused.empty() && !readsUnknown(own) && lower())
       continue;
-    if (!isReal)
+    if (!isReal && own.refused.empty())
       own.refused =
           reason.empty()
               ? "takes or gives complex numbers, for which it has no form"

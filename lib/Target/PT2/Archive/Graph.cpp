@@ -746,6 +746,7 @@ Result<ExportedProgram> ExportedProgram::parse(const JsonRef &root) {
     program.outputs.push_back(std::move(spec));
   }
   LUMINAL_CHECK(inlineWrappers(program));
+  expandFourier(program);
   lowerComplex(program);
   return program;
 }

@@ -25,6 +25,8 @@ struct DTypeCode {
   static DTypeCode of(DType dtype);
   /// Of complex numbers the type of their parts; other types as they are.
   DTypeCode getReal() const;
+  /// The reverse; other types than those of parts as they are.
+  DTypeCode getComplex() const;
   bool isComplex() const { return !(getReal() == *this); }
   /// Bytes of an element; 0 for an unknown code.
   unsigned size() const;
@@ -150,6 +152,10 @@ struct ExportedProgram {
 /// Replaces nodes that only set a mode around a graph (gradients, autocast) by
 /// the nodes of that graph.
 Status inlineWrappers(ExportedProgram &program);
+
+/// Writes torch.fft's functions, stft and istft in the transforms that
+/// PyTorch's own decompositions end in: _fft_r2c, _fft_c2c and _fft_c2r.
+void expandFourier(ExportedProgram &program);
 
 /// Makes two real tensors of each complex one, and of each stored one its
 /// view_as_real. Nodes that have no form on these are marked as refused.

@@ -143,6 +143,26 @@ static Status linspace(OpCall &o) {
   return o.ret(o.c.cast(o.c.select(first, low, high), type));
 }
 
+/// Frequencies of a transform's results, k / (n d): those of the second half
+/// are negative unless the spectrum is one-sided.
+template <bool oneSided>
+static Status frequencies(OpCall &o) {
+  int64_t n = o.integer("n");
+  double d = o.real("d");
+  Type type = o.dtypeOrNone("dtype").value_or(o.f32());
+  if (n < 1 || n > INT32_MAX || !isa<FloatType>(type))
+    return o.fail("takes a number of points, and gives floats");
+  int64_t half = (n + 1) / 2;
+  Expr k = Expr::dim(0);
+  if (!oneSided)
+    k = Expr::mod(k + Expr(n - half), Expr(n)) - Expr(n - half);
+  Value index = o.c.iota({Expr(oneSided ? n / 2 + 1 : n)}, k);
+  // As PyTorch does, rounded before it is multiplied.
+  Value x = o.c.cast(index, o.opmath(type));
+  Value y = o.c.mul(x, o.c.splat(x, 1.0 / (static_cast<double>(n) * d)));
+  return o.ret(o.c.cast(y, type));
+}
+
 static Status eye(OpCall &o) {
   Expr n = o.expr("n"), m = o.entry.name == "eye.m" ? o.expr("m") : n;
   Type type = o.dtypeOrNone("dtype").value_or(o.f32());
@@ -320,26 +340,53 @@ static Status oneHot(OpCall &o) {
 // Windows of signals
 //===----------------------------------------------------------------------===//
 
-/// The sum of a[k] cos(2 pi k i / n); n is one less if not periodic.
-static Status cosineWindow(OpCall &o, ArrayRef<double> terms) {
+namespace {
+/// A window's elements by their index, in f64; n is one less than its length if
+/// it is not periodic.
+struct SignalWindow {
+  int64_t length;
+  Type type;
+  double n;
+  Value index;
+};
+} // namespace
+
+static Result<SignalWindow> readWindow(OpCall &o) {
   Composer &c = o.c;
   int64_t length = o.integer("window_length");
   bool periodic =
-      o.entry.name.find(".periodic") == std::string::npos || o.flag("periodic");
+      StringRef(o.entry.name).ends_with(".default") || o.flag("periodic");
   Type type = o.dtypeOrNone("dtype").value_or(o.f32());
   if (length < 0 || !isa<FloatType>(type))
     return o.fail("has a negative length or an integer dtype");
-  if (length == 1)
-    return o.ret(c.full({Expr(1)}, c.scalar(type, 1)));
-  Type f64 = c.getBuilder().getF64Type();
-  double n = static_cast<double>(periodic ? length : length - 1);
-  Value i = c.cast(c.iota({Expr(length)}, Expr::dim(0)), f64);
+  Value index =
+      c.cast(c.iota({Expr(length)}, Expr::dim(0)), c.getBuilder().getF64Type());
+  return SignalWindow{
+      length, type, static_cast<double>(periodic ? length : length - 1), index};
+}
+
+/// The sum of a[k] cos(2 pi k i / n).
+static Status cosineWindow(OpCall &o, ArrayRef<double> terms) {
+  Composer &c = o.c;
+  LUMINAL_TRY(w, readWindow(o));
+  Value i = w.index;
+  if (w.length == 1)
+    return o.ret(c.full({Expr(1)}, c.scalar(w.type, 1)));
   Value sum = c.splat(i, terms[0]);
   for (unsigned k = 1; k < terms.size(); ++k) {
-    Value angle = c.mul(i, c.splat(i, 2 * 3.141592653589793 * k / n));
+    Value angle = c.mul(i, c.splat(i, 2 * 3.141592653589793 * k / w.n));
     sum = c.add(sum, c.mul(c.cos(angle), c.splat(i, terms[k])));
   }
-  return o.ret(c.cast(sum, type));
+  return o.ret(c.cast(sum, w.type));
+}
+static Status bartlettWindow(OpCall &o) {
+  Composer &c = o.c;
+  LUMINAL_TRY(w, readWindow(o));
+  if (w.length <= 1)
+    return o.ret(c.full({Expr(w.length)}, c.scalar(w.type, 1)));
+  Value x = c.mul(w.index, c.splat(w.index, 2 / w.n));
+  Value back = c.sub(c.splat(x, 2), x);
+  return o.ret(c.cast(c.minimum(x, back), w.type));
 }
 static Status hannWindow(OpCall &o) { return cosineWindow(o, {0.5, -0.5}); }
 static Status hammingWindow(OpCall &o) {
@@ -589,6 +636,10 @@ llvm::ArrayRef<OpRow> pt2::getCreationOps() {
       {"linspace(float start, float end, int steps, "
        "*, " LUMINAL_TENSOR_OPTIONS ")",
        linspace},
+      {"fft_fftfreq(int n, float d=1., *, " LUMINAL_TENSOR_OPTIONS ")",
+       frequencies<false>},
+      {"fft_rfftfreq(int n, float d=1., *, " LUMINAL_TENSOR_OPTIONS ")",
+       frequencies<true>},
       {"eye(SymInt n, *, " LUMINAL_TENSOR_OPTIONS ")", eye},
       {"eye.m(SymInt n, SymInt m, *, " LUMINAL_TENSOR_OPTIONS ")", eye},
       {"tril(Tensor self, Scalar diagonal=0)", triangle<false>},
@@ -630,6 +681,11 @@ llvm::ArrayRef<OpRow> pt2::getCreationOps() {
       {"hamming_window.periodic_alpha_beta(int window_length, "
        "bool periodic, float alpha, float beta, *, " LUMINAL_TENSOR_OPTIONS ")",
        hammingAlphaBeta},
+      {"bartlett_window(int window_length, *, " LUMINAL_TENSOR_OPTIONS ")",
+       bartlettWindow},
+      {"bartlett_window.periodic(int window_length, bool periodic, "
+       "*, " LUMINAL_TENSOR_OPTIONS ")",
+       bartlettWindow},
       {"blackman_window(int window_length, *, " LUMINAL_TENSOR_OPTIONS ")",
        blackmanWindow},
       {"blackman_window.periodic(int window_length, bool periodic, "

@@ -433,6 +433,39 @@ static Status col2im(OpCall &o) {
   return o.ret(batched ? y : c.squeeze(y, 0));
 }
 
+/// The sum of the windows that unfold gives: each at its place.
+static Status unfoldBackward(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("grad_in");
+  SmallVector<Expr> outs = o.exprs("input_sizes"), from = o.extents(x);
+  int64_t size = o.integer("size"), step = o.integer("step");
+  const unsigned rank = outs.size();
+  if (rank == 0 || from.size() != rank + 1 || size < 1 || step < 1 ||
+      size > kMaxWindow || step > kMaxWindow)
+    return o.fail("takes windows along a dim, and the sizes without them");
+  LUMINAL_TRY(axis, o.axis(o.integer("dim"), rank));
+  Expr rest = outs[axis] - Expr(size);
+  SmallVector<Expr> expected = outs;
+  expected[axis] =
+      o.assumptions().simplify(Expr::floorDiv(rest, Expr(step)) + Expr(1));
+  expected.push_back(Expr(size));
+  if (!o.atMost(Expr(0), rest) || !o.agree(expected, from))
+    return o.fail("the windows do not fit the sizes");
+  Window w{{Expr(size)}, {step}, {1}, {}};
+  // The other dims, then the offset in the window and its position.
+  SmallVector<unsigned> order, back;
+  for (unsigned i = 0; i < rank; ++i) {
+    back.push_back(i == axis ? rank - 1 : i - (i > axis));
+    if (i != axis)
+      order.push_back(i);
+  }
+  order.append({rank, axis});
+  Type type = o.element(x);
+  Value y = fold(o, c.permute(c.cast(x, o.opmath(type)), order), w, {0},
+                 {outs[axis]});
+  return o.ret(c.cast(c.permute(y, back), type));
+}
+
 llvm::ArrayRef<OpRow> pt2::getPoolingOps() {
 #define LUMINAL_MAX_POOL                                                       \
   "(Tensor self, int[] kernel_size, int[] stride=[], int[] padding=[0], "      \
@@ -470,6 +503,9 @@ llvm::ArrayRef<OpRow> pt2::getPoolingOps() {
        maxUnpool<3>},
       {"im2col(Tensor self, " LUMINAL_COLUMNS, im2col},
       {"col2im(Tensor self, SymInt[] output_size, " LUMINAL_COLUMNS, col2im},
+      {"unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, "
+       "int size, int step)",
+       unfoldBackward},
   };
   return rows;
 }

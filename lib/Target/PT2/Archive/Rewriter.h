@@ -1,0 +1,58 @@
+//===- Rewriter.h - Nodes in the place of others --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_LIB_TARGET_PT2_ARCHIVE_REWRITER_H
+#define LUMINAL_LIB_TARGET_PT2_ARCHIVE_REWRITER_H
+
+#include "Graph.h"
+
+namespace luminal::pt2 {
+
+/// What rewrites of a program's nodes share: reading the current node's
+/// arguments, and building nodes that take its place and keep its location.
+class Rewriter {
+protected:
+  explicit Rewriter(ExportedProgram &program) : program(program) {}
+
+  // Arguments.
+  static Argument tensor(const std::string &name);
+  static Argument tensors(std::vector<std::string> names);
+  static Argument integer(const Expr &value);
+  static Argument integers(std::vector<Expr> values);
+  static Argument flag(bool value);
+  static Argument number(double value);
+  static Argument text(const std::string &value);
+  static Argument type(DTypeCode dtype);
+  static Argument shape(const std::vector<Expr> &sizes) {
+    return integers(sizes);
+  }
+
+  /// The argument of that name or position; null where it is left out.
+  const Argument *get(const char *name, size_t position) const;
+  /// A tensor argument's name; empty for what is none.
+  std::string getTensor(const char *name, size_t position) const {
+    const Argument *arg = get(name, position);
+    return arg && arg->kind == Argument::Tensor ? arg->names[0] : "";
+  }
+
+  /// Makes `own` the current node, of which `result` is the only result; false
+  /// where it has another form.
+  bool enter(const Node &own);
+  std::string newName(const std::string &stem);
+  /// Adds a node with one result, `name`, in the place of the current one.
+  void make(const std::string &name, const char *op,
+            std::vector<NamedArgument> inputs, TensorMeta own);
+
+  ExportedProgram &program;
+  std::vector<Node> nodes;
+  const Node *node = nullptr;
+  /// The current node's only result, and its meta.
+  std::string result;
+  TensorMeta meta;
+  /// Why the node has no form, if there is more to say than that.
+  std::string reason;
+};
+
+} // namespace luminal::pt2
+
+#endif // LUMINAL_LIB_TARGET_PT2_ARCHIVE_REWRITER_H
