@@ -20,6 +20,7 @@
 #include "luminal/Support/MemoryFile.h"
 #include "luminal/Support/OutputFile.h"
 #include "luminal/Support/SafeTensors.h"
+#include "luminal/Support/SimplifyMemo.h"
 #include "luminal/Target/Artifact.h"
 #include "luminal/Target/PT2.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -642,6 +643,7 @@ LogicalResult luminal::compile(MLIRContext &context,
       return failure();
     return success(errors++ > 0);
   });
+  SimplifyMemo memo;
   if (succeeded(Compiler(context, options).run()))
     return success();
   if (errors == 0)

@@ -153,6 +153,7 @@ static Term termOf(const Expr &e) {
 std::vector<Term> ExprBuilder::terms(const Expr &e) {
   std::vector<Term> result;
   if (e.kind() == Expr::Kind::Add) {
+    result.reserve(e.operands().size());
     for (const Expr &operand : e.operands())
       result.push_back(termOf(operand));
   } else if (!e.isConstant(0)) {

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ExprSolver.h"
+#include "SimplifyQuery.h"
 #include <algorithm>
 #include <numeric>
 
@@ -543,8 +544,17 @@ Expr ExprSolver::simplify(const Expr &e) {
 Expr Assumptions::simplify(const Expr &e) const {
   if (ExprBuilder::compounds(e) == 0 || e.isUndefined())
     return dropUnitDims(e, extents);
+  std::optional<SimplifyQuery> query;
+  if (keepsSimplified()) {
+    query.emplace(e, extents, symbols);
+    if (std::optional<Expr> known = findSimplified(*query))
+      return *known;
+  }
   ExprSolver solver(symbols, extents);
-  return solver.hasValue(e) ? solver.simplify(e) : e;
+  Expr result = solver.hasValue(e) ? solver.simplify(e) : e;
+  if (query)
+    keepSimplified(std::move(*query), result);
+  return result;
 }
 
 std::optional<bool> Assumptions::equal(const Expr &a, const Expr &b) const {
