@@ -13,7 +13,7 @@ from aten_inputs import (DIVIDEND, EXTREME, NONZERO, POSITIVE, SPECIAL, X, Y, bf
                          inf, ints, nan, rand)
 from aten_edge_cases import EDGES, PADDING
 from aten_math_cases import LOSS, MATH
-from aten_signal_cases import SIGNAL
+from aten_composite_cases import COMPOSED
 from aten_value_cases import VALUES
 
 UNARY = [torch.abs, torch.neg, torch.relu, torch.square, torch.sign, torch.exp, torch.exp2, torch.expm1, torch.sin,
@@ -595,6 +595,6 @@ INPLACE = [
 ]
 
 THEMES = {"pointwise": POINTWISE, "math": MATH, "loss": LOSS, "padding": PADDING, "edges": EDGES, "comparison": COMPARISON,
-          "movement": MOVEMENT, "creation": CREATION, "reduction": REDUCTION, "scan": SCAN, "product": PRODUCT, "signal": SIGNAL,
+          "movement": MOVEMENT, "creation": CREATION, "reduction": REDUCTION, "scan": SCAN, "product": PRODUCT,
           "convolution": CONVOLUTION, "resample": RESAMPLE, "recurrent": RECURRENT, "norm": NORM, "index": INDEX, "inplace": INPLACE}
-THEMES = {name: cases + VALUES.get(name, []) for name, cases in THEMES.items()}
+THEMES = {name: cases + VALUES.get(name, []) for name, cases in (THEMES | COMPOSED).items()}

@@ -140,6 +140,15 @@ static Status lgamma(OpCall &o) {
   });
 }
 
+/// 0 or pi, as the sign says.
+static Status angle(OpCall &o) {
+  return onFloats(o, [](Composer &c, Value x) {
+    Value negative = c.less(x, c.splat(x, 0));
+    Value turn = c.select(negative, c.splat(x, kPi), c.splat(x, 0));
+    return c.select(c.isNan(x), x, turn);
+  });
+}
+
 static Status scaledBy(OpCall &o, double factor) {
   return inF64(
       o, [&](Composer &c, Value x) { return c.mul(x, c.splat(x, factor)); });
@@ -346,6 +355,7 @@ llvm::ArrayRef<OpRow> pt2::getMathOps() {
       {"erfc(Tensor self)", erfc},
       {"erfinv(Tensor self)", erfinv},
       {"lgamma(Tensor self)", lgamma},
+      {"angle(Tensor self)", angle},
       {"special_entr(Tensor self)", entr},
       {"special_ndtr(Tensor self)", ndtr},
       {"logit(Tensor self, float? eps=None)", logit},

@@ -152,10 +152,47 @@ static Result<Value> batchNormOf(OpCall &o) {
                               runningRstd(o, *variance), weight, bias),
                 type);
 }
+namespace {
+/// Each channel normalised over all other dims; the statistics in the type
+/// computed in.
+struct OwnStatistics {
+  Value result, mean, rstd;
+};
+} // namespace
+
+static Result<OwnStatistics> ownStatistics(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("input");
+  auto weight = o.tensorOrNone("weight"), bias = o.tensorOrNone("bias");
+  o.ignore({"momentum"});
+  if (o.rank(x) < 2 || !o.isFloat(x))
+    return o.fail("takes floats with a channel dim");
+  for (const auto &v : {weight, bias})
+    if (v && (o.rank(*v) != 1 || !o.agree(o.extents(*v)[0], o.extents(x)[1])))
+      return o.fail("a weight has another shape than the channels");
+  Type type = o.element(x), wide = o.opmath(type);
+  double eps = o.real("eps");
+  SmallVector<unsigned> axes;
+  for (unsigned i = 0; i < o.rank(x); ++i)
+    if (i != 1)
+      axes.push_back(i);
+  Value v = c.cast(x, wide);
+  Value mean = c.mean(v, axes, false);
+  Value d = c.sub(v, c.view(mean, o.extents(v), {Expr::dim(1)}));
+  Value variance = c.mean(c.mul(d, d), axes, false);
+  Value rstd = c.rsqrt(c.add(variance, c.splat(variance, eps)));
+  Value y =
+      affineChannels(o, c.mul(d, o.spreadAlong(rstd, v, 1)), weight, bias);
+  return OwnStatistics{c.cast(y, type), mean, rstd};
+}
 static Status batchNorm(OpCall &o) {
-  if (o.flag("training"))
-    return o.fail("batch statistics (training mode) are not supported");
   o.ignore({"cudnn_enabled"});
+  if (o.flag("training")) {
+    if (o.has("running_mean") || o.has("running_var"))
+      return o.fail("batch statistics (training mode) are not supported");
+    LUMINAL_TRY(own, ownStatistics(o));
+    return o.ret(own.result);
+  }
   LUMINAL_TRY(y, batchNormOf(o));
   return o.ret(y);
 }
@@ -216,28 +253,12 @@ static Status instanceNorm(OpCall &o) {
   return o.ret(c.cast(affineChannels(o, y, weight, bias), type));
 }
 
-/// Each channel normalised over all other dims, with statistics per channel.
 static Status batchNormNoStats(OpCall &o) {
-  Composer &c = o.c;
-  Value x = o.tensor("input");
-  auto weight = o.tensorOrNone("weight"), bias = o.tensorOrNone("bias");
-  o.ignore({"momentum"});
-  if (o.rank(x) < 2 || !o.isFloat(x) || !o.flag("training"))
+  if (!o.flag("training"))
     return o.fail("takes floats with a channel dim, in training mode");
-  Type type = o.element(x), wide = o.opmath(type);
-  double eps = o.real("eps");
-  SmallVector<unsigned> axes;
-  for (unsigned i = 0; i < o.rank(x); ++i)
-    if (i != 1)
-      axes.push_back(i);
-  Value v = c.cast(x, wide);
-  Value mean = c.mean(v, axes, false);
-  Value d = c.sub(v, c.view(mean, o.extents(v), {Expr::dim(1)}));
-  Value variance = c.mean(c.mul(d, d), axes, false);
-  Value rstd = c.rsqrt(c.add(variance, c.splat(variance, eps)));
-  Value y =
-      affineChannels(o, c.mul(d, o.spreadAlong(rstd, v, 1)), weight, bias);
-  return o.ret({c.cast(y, type), asStated(o, mean, 1), asStated(o, rstd, 2)});
+  LUMINAL_TRY(own, ownStatistics(o));
+  return o.ret(
+      {own.result, asStated(o, own.mean, 1), asStated(o, own.rstd, 2)});
 }
 
 namespace {

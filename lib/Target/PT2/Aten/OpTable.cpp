@@ -144,6 +144,7 @@ static constexpr std::pair<StringRef, StringRef> kAliases[] = {
     {"resolve_neg", "alias"},
     {"row_stack", "vstack"},
     {"special_digamma", "digamma"},
+    {"special_gammaln", "lgamma"},
     {"special_erf", "erf"},
     {"special_erfc", "erfc"},
     {"special_erfinv", "erfinv"},
@@ -172,7 +173,8 @@ static const llvm::StringMap<OpEntry> &getTable() {
                       getProductOps(),   getConvolutionOps(), getPoolingOps(),
                       getResampleOps(),  getRecurrentOps(),   getNormOps(),
                       getLossOps(),      getIndexOps(),       getSearchOps(),
-                      getSortOps(),      getTransformerOps(), getMetaOps()})
+                      getSortOps(),      getTransformerOps(), getCalculusOps(),
+                      getMetaOps()})
       for (const OpRow &row : rows) {
         OpEntry entry = parseSchema(row);
         std::string key = entry.name;
@@ -208,6 +210,9 @@ const OpEntry *pt2::findOp(StringRef target) {
   for (auto [alias, canonical] : kAliases)
     if (op == alias)
       return findOp(("aten." + canonical + "." + overload).str());
+  // A view whose result has memory of its own.
+  if (op.consume_back("_copy"))
+    return findOp(("aten." + op + "." + overload).str());
   return nullptr;
 }
 

@@ -83,6 +83,7 @@ llvm::ArrayRef<OpRow> getLossOps();
 llvm::ArrayRef<OpRow> getIndexOps();
 llvm::ArrayRef<OpRow> getSearchOps();
 llvm::ArrayRef<OpRow> getSortOps();
+llvm::ArrayRef<OpRow> getCalculusOps();
 llvm::ArrayRef<OpRow> getTransformerOps();
 llvm::ArrayRef<OpRow> getMetaOps();
 

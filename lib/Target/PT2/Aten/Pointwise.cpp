@@ -654,6 +654,7 @@ llvm::ArrayRef<OpRow> pt2::getPointwiseOps() {
       {"trunc(Tensor self)", rounding<&Composer::trunc>},
       {"round(Tensor self)", rounding<&Composer::round>},
       {"round.decimals(Tensor self, *, int decimals)", roundDecimals},
+      {"special_round(Tensor self, *, int decimals=0)", roundDecimals},
       {"clamp(Tensor self, Tensor? min=None, Tensor? max=None)", clamp},
       {"clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None)", clamp},
       {"clamp_min(Tensor self, Tensor min)", clampMin},

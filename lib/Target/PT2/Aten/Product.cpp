@@ -32,6 +32,7 @@ static Status mm(OpCall &o) { return fixedProduct<2, 2>(o, "mat2"); }
 static Status bmm(OpCall &o) { return fixedProduct<3, 3>(o, "mat2"); }
 static Status mv(OpCall &o) { return fixedProduct<2, 1>(o, "vec"); }
 static Status dot(OpCall &o) { return fixedProduct<1, 1>(o, "tensor"); }
+static Status vdot(OpCall &o) { return fixedProduct<1, 1>(o, "other"); }
 static Status matmul(OpCall &o) {
   return productOf(o, o.tensor("self"), o.tensor("other"));
 }
@@ -96,6 +97,14 @@ static Status addProductOf(OpCall &o, StringRef a, StringRef b) {
 static Status addmm(OpCall &o) { return addProductOf(o, "mat1", "mat2"); }
 static Status baddbmm(OpCall &o) { return addProductOf(o, "batch1", "batch2"); }
 static Status addmv(OpCall &o) { return addProductOf(o, "mat", "vec"); }
+
+/// A column times a row.
+static Status addr(OpCall &o) {
+  Value a = o.tensor("vec1"), b = o.tensor("vec2");
+  if (o.rank(a) != 1 || o.rank(b) != 1 || !o.isFloat(a))
+    return o.fail("takes two vectors of floats");
+  return addProduct(o, o.c.unsqueeze(a, 1), o.c.unsqueeze(b, 0));
+}
 
 /// The sum over batches is one product: batches are part of the inner dim.
 static Status addbmm(OpCall &o) {
@@ -638,6 +647,10 @@ llvm::ArrayRef<OpRow> pt2::getProductOps() {
       {"bmm(Tensor self, Tensor mat2)", bmm},
       {"mv(Tensor self, Tensor vec)", mv},
       {"dot(Tensor self, Tensor tensor)", dot},
+      {"vdot(Tensor self, Tensor other)", vdot},
+      {"addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, "
+       "Scalar alpha=1)",
+       addr},
       {"matmul(Tensor self, Tensor other)", matmul},
       {"outer(Tensor self, Tensor vec2)", outer},
       {"addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, "
