@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Prints the polynomial coefficients of lib/Conversion/ScalarMath/*.cpp, with the error each reaches.
+"""Prints the polynomial coefficients of lib/Conversion/ScalarMath/*.cpp, with the error each reaches, and the Chebyshev series of
+lib/Target/PT2/Aten/Special.cpp.
 
 Each is the Remez polynomial of f on [a, b] for the error weighted by w, in the monomial basis, lowest power first.
     python3 math-coefficients.py        (needs mpmath)
@@ -122,6 +123,19 @@ def ex(u):
     return mp.erfc(z) * mp.exp(z * z) * (1 + 2 * z)
 def uz(z): return (z - K) / (z + K)
 show("erfcx f64: p(u), (1 + 2 z) exp(z^2) erfc(z), u = (z - 3)/(z + 3), z in [0.5, 10.5]", ex, uz(mp.mpf('0.5')), uz(mp.mpf('10.5')), 13, lambda u: 1 / ex(u))
+def series(title, f, points=64):
+    """The Chebyshev series of f on [-1, 1], to 1e-18."""
+    xs = [mp.cos(mp.pi * (k + mp.mpf(1) / 2) / points) for k in range(points)]
+    fs = [f(x) for x in xs]
+    c = [2 * sum(fs[k] * mp.cos(mp.pi * j * (k + mp.mpf(1) / 2) / points) for k in range(points)) / points for j in range(points // 2)]
+    c[0] /= 2
+    while abs(c[-1]) < mp.mpf(10) ** -18:
+        c.pop()
+    print(f"// {title}", ", ".join(mp.nstr(x, 18) for x in c), sep="\n")
+for order in (0, 1):
+    series(f"exp(-x) I{order}(x) / x^{order}, x = 4 (t + 1)", lambda t: mp.exp(-4 * (t + 1)) * mp.besseli(order, 4 * (t + 1)) / (4 * (t + 1)) ** order)
+    series(f"sqrt(x) exp(-x) I{order}(x), x = 16 / (t + 1)",
+           lambda t: mp.sqrt(16 / (t + 1)) * mp.exp(-16 / (t + 1)) * mp.besseli(order, 16 / (t + 1)))
 print("// 2/pi, 32-bit words after the point, most significant first")
 mp.mp.prec = 400
 v = int(mp.floor(2 / mp.pi * mp.mpf(2) ** 224))

@@ -388,6 +388,20 @@ static Status bartlettWindow(OpCall &o) {
   Value back = c.sub(c.splat(x, 2), x);
   return o.ret(c.cast(c.minimum(x, back), w.type));
 }
+static Status kaiserWindow(OpCall &o) {
+  Composer &c = o.c;
+  double beta =
+      StringRef(o.entry.name).ends_with(".beta") ? o.real("beta") : 12.0;
+  LUMINAL_TRY(w, readWindow(o));
+  if (w.length <= 1)
+    return o.ret(c.full({Expr(w.length)}, c.scalar(w.type, 1)));
+  // From -1 to 1.
+  Value x =
+      c.sub(c.mul(w.index, c.splat(w.index, 2 / w.n)), c.splat(w.index, 1));
+  Value height = c.maximum(c.sub(c.splat(x, 1), c.mul(x, x)), c.splat(x, 0));
+  Value y = besselI0(c, c.mul(c.sqrt(height), c.splat(x, beta)));
+  return o.ret(c.cast(c.div(y, besselI0(c, c.splat(x, beta))), w.type));
+}
 static Status hannWindow(OpCall &o) { return cosineWindow(o, {0.5, -0.5}); }
 static Status hammingWindow(OpCall &o) {
   return cosineWindow(o, {0.54, -0.46});
@@ -686,6 +700,14 @@ llvm::ArrayRef<OpRow> pt2::getCreationOps() {
       {"bartlett_window.periodic(int window_length, bool periodic, "
        "*, " LUMINAL_TENSOR_OPTIONS ")",
        bartlettWindow},
+      {"kaiser_window(int window_length, *, " LUMINAL_TENSOR_OPTIONS ")",
+       kaiserWindow},
+      {"kaiser_window.periodic(int window_length, bool periodic, "
+       "*, " LUMINAL_TENSOR_OPTIONS ")",
+       kaiserWindow},
+      {"kaiser_window.beta(int window_length, bool periodic, float beta, "
+       "*, " LUMINAL_TENSOR_OPTIONS ")",
+       kaiserWindow},
       {"blackman_window(int window_length, *, " LUMINAL_TENSOR_OPTIONS ")",
        blackmanWindow},
       {"blackman_window.periodic(int window_length, bool periodic, "

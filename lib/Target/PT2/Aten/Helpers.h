@@ -69,6 +69,9 @@ Type sumType(OpCall &o, Type element);
 /// Matrix products of any ranks, as torch.matmul; f16 and bf16 give f32.
 Result<Value> matmulAny(OpCall &o, Value a, Value b);
 
+/// The modified Bessel function of the first kind and order 0, of f64.
+Value besselI0(hlir::Composer &c, Value x);
+
 /// The logarithm of the softmax over `axis`, in the type of `x`.
 Value logSoftmax(OpCall &o, Value x, unsigned axis);
 

@@ -153,7 +153,9 @@ static constexpr std::pair<StringRef, StringRef> kAliases[] = {
     {"special_expm1", "expm1"},
     {"special_log1p", "log1p"},
     {"special_logit", "logit"},
+    {"special_i0", "i0"},
     {"special_logsumexp", "logsumexp"},
+    {"special_psi", "digamma"},
     {"special_sinc", "sinc"},
     {"special_xlogy", "xlogy"},
     {"subtract", "sub"},
@@ -174,7 +176,7 @@ static const llvm::StringMap<OpEntry> &getTable() {
                       getResampleOps(),  getRecurrentOps(),   getNormOps(),
                       getLossOps(),      getIndexOps(),       getSearchOps(),
                       getSortOps(),      getTransformerOps(), getCalculusOps(),
-                      getMetaOps()})
+                      getSpecialOps(),   getMetaOps()})
       for (const OpRow &row : rows) {
         OpEntry entry = parseSchema(row);
         std::string key = entry.name;

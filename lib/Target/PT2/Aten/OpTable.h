@@ -84,6 +84,7 @@ llvm::ArrayRef<OpRow> getIndexOps();
 llvm::ArrayRef<OpRow> getSearchOps();
 llvm::ArrayRef<OpRow> getSortOps();
 llvm::ArrayRef<OpRow> getCalculusOps();
+llvm::ArrayRef<OpRow> getSpecialOps();
 llvm::ArrayRef<OpRow> getTransformerOps();
 llvm::ArrayRef<OpRow> getMetaOps();
 
