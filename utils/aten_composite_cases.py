@@ -62,6 +62,11 @@ COMPOSITE = [
     ("digamma-types", lambda a, b, i: (torch.digamma(a), torch.digamma(b), torch.digamma(i)), [rand(4, dtype=f16), rand(4, dtype=bf16), ints(5, low=1, high=9)]),
     ("kaiser", lambda x: tuple(x * torch.kaiser_window(n, periodic=p, **b) for n in (0, 1, 2, 7, 8) for p in (True, False) for b in ({}, {"beta": 5.0})),
      [rand(1)]),
+    ("matrix-norms", lambda x, b: (*(linalg.norm(x, o) for o in (1, -1, inf, -inf, "fro")), *(linalg.matrix_norm(b, o, dim=d, keepdim=k) for o in (1, -1, inf, -inf, "fro")
+                                   for d, k in (((-2, -1), False), ((2, 0), True))), linalg.norm(b, 1, dim=(0, 1)), linalg.norm(x, "fro", dim=(0, 1)),
+                                   linalg.matrix_norm(b, dtype=f64), linalg.norm(x[0], inf)), [X, rand(2, 3, 4)]),
+    ("matrix-powers", lambda x, h: (*(linalg.matrix_power(x, n) for n in (0, 1, 2, 3, 6)), torch.matrix_power(x[0], 5), linalg.matrix_power(h, 2)),
+     [rand(2, 3, 3), rand(3, 3, dtype=f16)]),
     ("angles", each([torch.angle, lambda x: torch.angle(x.double()), lambda x: torch.angle(x.nan_to_num(1, 2, -2).to(i32))]), [SIGNS]),
     ("angles-16", lambda x, y: (torch.angle(x), torch.angle(y)), [rand(4, dtype=f16), rand(4, dtype=bf16)]),
     ("batch-norm-own", lambda x, w: (F.batch_norm(x, None, None, training=True), F.batch_norm(x, None, None, w, w + 1, True, eps=0.1),

@@ -136,6 +136,7 @@ static constexpr std::pair<StringRef, StringRef> kAliases[] = {
     {"greater_equal", "ge"},
     {"less", "lt"},
     {"less_equal", "le"},
+    {"linalg_matrix_power", "matrix_power"},
     {"moveaxis", "movedim"},
     {"multiply", "mul"},
     {"negative", "neg"},

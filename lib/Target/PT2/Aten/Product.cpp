@@ -295,6 +295,43 @@ static Status inner(OpCall &o) {
     return o.fail("takes tensors with dims");
   return contractDims(o, a, b, {o.rank(a) - 1}, {o.rank(b) - 1});
 }
+/// By squaring; an inverse is not supported.
+static Status matrixPower(OpCall &o) {
+  Composer &c = o.c;
+  Value x = o.tensor("self");
+  int64_t n = o.integer("n");
+  if (n < 0)
+    return o.fail("the power of a matrix is negative, which needs an inverse");
+  if (o.rank(x) < 2 || !o.isFloat(x) ||
+      !o.agree(o.extents(x)[o.rank(x) - 1], o.extents(x)[o.rank(x) - 2]))
+    return o.fail("takes square matrices of floats");
+  Type type = o.element(x);
+  std::optional<Value> result;
+  auto multiply = [&](Value a, Value b) -> Result<Value> {
+    LUMINAL_TRY(y, matmulAny(o, a, b));
+    return c.cast(y, type);
+  };
+  if (n == 0) {
+    Value row = indexAlong(o, x, o.rank(x) - 2),
+          column = indexAlong(o, x, o.rank(x) - 1);
+    return o.ret(c.cast(c.equal(row, column), type));
+  }
+  for (Value square = x; n > 0; n /= 2) {
+    if (n % 2 != 0) {
+      if (result) {
+        LUMINAL_TRY(y, multiply(*result, square));
+        result = y;
+      } else {
+        result = square;
+      }
+    }
+    if (n > 1) {
+      LUMINAL_TRY(y, multiply(square, square));
+      square = y;
+    }
+  }
+  return o.ret(*result);
+}
 static Status chainMatmul(OpCall &o) {
   StringRef name =
       StringRef(o.entry.name).starts_with("chain") ? "matrices" : "tensors";
@@ -647,6 +684,7 @@ llvm::ArrayRef<OpRow> pt2::getProductOps() {
       {"bmm(Tensor self, Tensor mat2)", bmm},
       {"mv(Tensor self, Tensor vec)", mv},
       {"dot(Tensor self, Tensor tensor)", dot},
+      {"matrix_power(Tensor self, int n)", matrixPower},
       {"vdot(Tensor self, Tensor other)", vdot},
       {"addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, "
        "Scalar alpha=1)",

@@ -313,12 +313,56 @@ static Status frobeniusNorm(OpCall &o) {
   return normOver(o, 2.0, dimsOf(o, "dim", o.tensor("self")),
                   o.flag("keepdim"));
 }
-/// Of vectors; of matrices only where the norm sums all elements.
+/// Of matrices along two dims: the greatest sum of a column for 1, of a row for
+/// infinity; the least for their negatives.
+static Status matrixNormOf(OpCall &o, double order, ArrayRef<int64_t> dims) {
+  Composer &c = o.c;
+  Value x = o.tensor("self");
+  if (dims.size() != 2)
+    return o.fail("a norm of matrices is over two dims");
+  LUMINAL_TRY(row, o.axis(dims[0], o.rank(x)));
+  LUMINAL_TRY(column, o.axis(dims[1], o.rank(x)));
+  const bool isSum = std::abs(order) == 1;
+  if (row == column || (!isSum && !std::isinf(order)))
+    return o.fail("norms of matrices by singular values are not supported");
+  Type type = o.dtypeOrNone("dtype").value_or(o.element(x));
+  if (!isa<FloatType>(type))
+    return o.fail("is defined for floats only");
+  Value v = c.abs(c.cast(c.cast(x, type), o.opmath(type)));
+  Value sums = c.reduceSum(v, {isSum ? row : column}, true);
+  const unsigned over = isSum ? column : row;
+  if (!o.atMost(Expr(1), o.extents(v)[over]))
+    return o.fail("the dim is empty");
+  Value most = order > 0 ? c.reduceMax(sums, {over}, true)
+                         : c.reduceMin(sums, {over}, true);
+  if (!o.flag("keepdim")) {
+    most = c.squeeze(most, std::max(row, column));
+    most = c.squeeze(most, std::min(row, column));
+  }
+  return o.ret(c.cast(most, type));
+}
+static Status matrixNorm(OpCall &o) {
+  return matrixNormOf(o, o.real("ord"), o.integers("dim"));
+}
+static Status matrixNormNamed(OpCall &o) {
+  if (o.string("ord") != "fro")
+    return o.fail("norms of matrices by singular values are not supported");
+  auto dims = o.integersOrNone("dim");
+  if (dims ? dims->size() != 2 : o.rank(o.tensor("self")) != 2)
+    return o.fail("a norm of matrices is over two dims");
+  return normOver(o, 2.0, dimsOf(o, "dim", o.tensor("self")), o.flag("keepdim"),
+                  o.dtypeOrNone("dtype"));
+}
 static Status linalgNorm(OpCall &o) {
   Value x = o.tensor("self");
   LUMINAL_TRY(axes, dimsOf(o, "dim", x));
-  if (o.has("ord") && axes.size() != 1)
-    return o.fail("norms of matrices other than Frobenius' are not supported");
+  if (o.has("ord") && axes.size() != 1) {
+    auto dims = o.integersOrNone("dim");
+    if (!dims && o.rank(x) != 2)
+      return o.fail("a norm of matrices is over two dims");
+    return matrixNormOf(o, *o.realOrNone("ord"),
+                        dims.value_or(SmallVector<int64_t>{0, 1}));
+  }
   return normOver(o, o.realOrNone("ord").value_or(2.0), axes, o.flag("keepdim"),
                   o.dtypeOrNone("dtype"));
 }
@@ -538,6 +582,15 @@ llvm::ArrayRef<OpRow> pt2::getReductionOps() {
       {"linalg_norm(Tensor self, float? ord=None, int[]? dim=None, "
        "bool keepdim=False, *, ScalarType? dtype=None)",
        linalgNorm},
+      {"linalg_norm.ord_str(Tensor self, str ord, int[]? dim=None, "
+       "bool keepdim=False, *, ScalarType? dtype=None)",
+       matrixNormNamed},
+      {"linalg_matrix_norm(Tensor self, float ord, int[] dim=[-2, -1], "
+       "bool keepdim=False, *, ScalarType? dtype=None)",
+       matrixNorm},
+      {"linalg_matrix_norm.str_ord(Tensor self, str ord=fro, "
+       "int[] dim=[-2, -1], bool keepdim=False, *, ScalarType? dtype=None)",
+       matrixNormNamed},
       {"nansum(Tensor self, int[]? dim=None, bool keepdim=False, *, "
        "ScalarType? dtype=None)",
        nanSum<false>},
