@@ -122,6 +122,13 @@ bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
     return refuse("the code of one kernel would go beyond its budget");
   MachineModel machine = device->getMachine();
   llir::ProposedLoops one = llir::proposeRowProgram(merged, ranges, machine);
+  // Rows that are all reduced alike have other forms as well, which were not
+  // measured beside teams of threads.
+  if (!machine.blockThreads)
+    if (llir::ProposedLoops other = device->propose(merged, ranges);
+        other.loops && (!one.loops || (other.price < one.price &&
+                                       other.priceOfOne < one.priceOfOne)))
+      one = std::move(other);
   if (!one.loops) {
     llvm::append_range(args, one.why);
     return refuse("one kernel has no schedule");

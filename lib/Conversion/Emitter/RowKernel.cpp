@@ -31,6 +31,9 @@ public:
     for (auto op : e.kernel.getBody().getOps<llir::RowReductionOpInterface>())
       reduces.push_back(op);
     rows = hlir::getExtents(reduces[0]->getOperand(0));
+    bool found(findRowResults(e, rows, results));
+    assert(found && "a schedule that was not verified");
+    (void)found;
     extent = rows.pop_back_val();
     column = e.addDim(extent);
     for (llir::LoopAxisAttr axis : e.loopCase.getStream())
@@ -245,18 +248,19 @@ private:
       emitPass(walk, keeps ? &kept[i] : nullptr);
     }
     SmallVector<std::pair<unsigned, Value>> values;
-    for (auto [i, v] : llvm::enumerate(getYielded(e.kernel)))
-      if (isRowLevel(v))
-        values.push_back({i, e.emit(v, rowIndex)});
+    for (auto [i, result] : llvm::enumerate(results))
+      if (isRowLevel(result.source))
+        values.push_back({i, e.emit(result.source, rowIndex)});
     e.byOneMember([&] {
       for (auto [i, v] : values)
-        e.store(i, rowIndex, v);
+        e.store(i, results[i].getIndex(e, rowIndex), v);
     });
   }
 
   bool hasElementLevel() {
-    return llvm::any_of(getYielded(e.kernel),
-                        [&](Value v) { return !isRowLevel(v); });
+    return llvm::any_of(results, [&](const MovedResult &result) {
+      return !isRowLevel(result.source);
+    });
   }
 
   void emitElementLevel() {
@@ -265,11 +269,11 @@ private:
     for (const Kept &k : kept)
       readKept(k, at);
     SmallVector<std::pair<unsigned, Value>> values;
-    for (auto [i, v] : llvm::enumerate(getYielded(e.kernel)))
-      if (!isRowLevel(v))
-        values.push_back({i, e.emit(v, at)});
+    for (auto [i, result] : llvm::enumerate(results))
+      if (!isRowLevel(result.source))
+        values.push_back({i, e.emit(result.source, at)});
     for (auto [i, v] : values)
-      e.store(i, at, v);
+      e.store(i, results[i].getIndex(e, at), v);
   }
 
   /// A row, or a vector of rows.
@@ -300,6 +304,7 @@ private:
   const WorkLoop &loop;
   SmallVector<llir::RowReductionOpInterface> reduces;
   SmallVector<llir::ReductionWalk> walks;
+  SmallVector<MovedResult> results;
   SmallVector<Expr> rows;
   Expr extent;
   unsigned column;

@@ -29,7 +29,7 @@ func.func private @map(%a: tensor<?x6xf32, #hlir.dims<n>>, %b: tensor<f32>) -> t
 // Columns are summed with lanes over rows: no strided read.
 
 // CHECK-LABEL: llvm.func @across
-// CHECK: scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>)
+// CHECK: scf.for {{.*}} -> (vector<32xf32>, vector<32xf32>)
 // CHECK-NOT: vector.insert
 // CHECK: llvm.return
 func.func private @across(%a: tensor<100x64xf32>) -> tensor<64xf32> {

@@ -6,7 +6,7 @@
 // CHECK-LABEL: @many
 // CHECK: loops<grid(d0, d1:8 v8) stream(d2:all) threads(256) op3 = pass {lanes = 1, unroll = 8}>
 // CPU-LABEL: @many
-// CPU: loops<grid(d0, d1:{{[0-9]+}} v16) stream(d2:all) op3 = pass
+// CPU: loops<grid(d0, d1:{{[0-9]+}} v32) stream(d2:all) op3 = pass
 func.func @many(%x: tensor<32768x2048xbf16>, %i: tensor<32768xi64>) -> tensor<4096x2048xbf16> {
   %r = llir.kernel(%x, %i) : (tensor<32768x2048xbf16>, tensor<32768xi64>) -> tensor<4096x2048xbf16> {
   ^bb0(%a: tensor<32768x2048xbf16>, %b: tensor<32768xi64>):

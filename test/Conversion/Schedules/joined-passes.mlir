@@ -11,12 +11,12 @@
 // CHECK: op1 = pass {lanes = 1, unroll = 2} op5 = pass {lanes = 1, unroll = 2} op6 = pass {with = op5}
 // REMARK: Function=variance | {{.*}}joins the walk of op5=reduce
 // CODE-LABEL: llvm.func @variance(
-// CODE: scf.for {{.*}} iter_args(%{{[^,]*}}, %{{[^,]*}}) -> (vector<16xf32>, vector<16xf32>)
-// CODE: scf.for {{.*}} iter_args(%{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}) -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
-// CODE-COUNT-2: llvm.load {{.*}} -> vector<16xf32>
+// CODE: scf.for {{.*}} iter_args(%{{[^,]*}}, %{{[^,]*}}) -> (vector<64xf32>, vector<64xf32>)
+// CODE: scf.for {{.*}} iter_args(%{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}) -> (vector<64xf32>, vector<64xf32>, vector<64xf32>, vector<64xf32>)
+// CODE-COUNT-2: llvm.load {{.*}} -> vector<64xf32>
 // CODE-NOT: llvm.load
 // CODE: scf.yield
-// CODE-NOT: scf.for {{.*}} iter_args({{.*}}) -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+// CODE-NOT: scf.for {{.*}} iter_args({{.*}}) -> (vector<64xf32>, vector<64xf32>, vector<64xf32>, vector<64xf32>)
 // CUDA-LABEL: @variance
 // CUDA: = pass {with = op
 // PTX-LABEL: .entry variance(

@@ -49,7 +49,7 @@ func.func @softmax(%a: tensor<4x3x1000xf32>) -> tensor<4x3x1000xf32> {
 
 // Elements of a row far apart: vectors of rows.
 // CHECK-LABEL: @across
-// CHECK: loops<grid(d0, d1:64 v16) stream(d2:all) op1 = pass {lanes = 1, unroll = 2}>
+// CHECK: loops<grid(d0, d1:64 v64) stream(d2:all) op1 = pass {lanes = 1, unroll = 2}>
 func.func @across(%a: tensor<3x50x1000xf32>) -> tensor<3x1000xf32> {
   %r = llir.kernel(%a) : (tensor<3x50x1000xf32>) -> tensor<3x1000xf32> {
   ^bb0(%x: tensor<3x50x1000xf32>):

@@ -173,3 +173,22 @@ Decision luminal::findSource(const KernelAnalysis &a, Value yielded,
   result.toResult = *inverse;
   return Decision::accept();
 }
+
+Decision luminal::findRowResults(const KernelAnalysis &a, ArrayRef<Expr> domain,
+                                 SmallVectorImpl<MovedResult> &results) {
+  auto fits = [&](Value v) {
+    SmallVector<Expr> found = hlir::getExtents(v);
+    return ArrayRef(found) == domain || ArrayRef(found) == domain.drop_back();
+  };
+  for (Value yielded : getYielded(a.kernel)) {
+    MovedResult &result = results.emplace_back(MovedResult{yielded, {}});
+    if (fits(yielded))
+      continue;
+    if (Decision found = findSource(a, yielded, result); !found)
+      return found;
+    if (!fits(result.source))
+      return Decision::refuse("a result is neither over the rows nor over "
+                              "their elements");
+  }
+  return Decision::accept();
+}

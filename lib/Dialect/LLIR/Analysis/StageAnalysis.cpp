@@ -192,6 +192,11 @@ void StageAnalysis::keep(size_t stage, Value v) {
 
 SmallVector<unsigned> StageAnalysis::findOwnDims(bool ofLeft) const {
   SmallVector<unsigned> found;
+  // Without a product all dims are of rows.
+  if (!ofLeft && llvm::none_of(stages, [](const Stage &stage) {
+        return bool(stage.product);
+      }))
+    return found;
   for (unsigned i = extents.size(); i-- > 0;) {
     if (extents[i].isConstant(1))
       continue;

@@ -11,7 +11,7 @@ using namespace luminal::llir;
 /// Reductions that join one walk, for their states are in registers.
 static constexpr size_t kMostJoined = 4;
 
-Decision RowReductions::check() {
+Decision RowReductions::check(const KernelAnalysis &a, bool mayMove) {
   if (reduces.empty())
     return Decision::refuse("the kernel has no reduction of rows");
   SmallVector<Expr> domain(extents);
@@ -25,11 +25,14 @@ Decision RowReductions::check() {
       return Decision::refuse("a reduction is of other rows than the first",
                               &op);
   }
-  for (Value result : kernel.getResults())
-    if (SmallVector<Expr> found = hlir::getExtents(result);
-        found != domain && found != extents)
-      return Decision::refuse("a result is neither over the rows nor over "
-                              "their elements");
+  results.clear();
+  if (Decision found = findRowResults(a, domain, results); !found)
+    return found;
+  for (const MovedResult &result : results)
+    if (result.toResult && !mayMove)
+      return Decision::refuse("a result is stored in another order than its "
+                              "rows",
+                              result.source.getDefiningOp());
   return Decision::accept();
 }
 
@@ -44,10 +47,10 @@ Domain RowReductions::findDomain(KernelAnalysis &a, unsigned column) const {
       [&](const Index &index, function_ref<void(const Leaf &)> visit) {
         for (RowReductionOpInterface op : reduces)
           a.walk(op->getResult(0), index, visit);
-        for (auto [i, v] : llvm::enumerate(getYielded(kernel))) {
-          Index at = isRowLevel(v) ? index : append(index, column);
-          a.walk(v, at, visit);
-          visit({nullptr, a.getResultAddress(i, at)});
+        for (auto [i, result] : llvm::enumerate(results)) {
+          Index at = isRowLevel(result.source) ? index : append(index, column);
+          a.walk(result.source, at, visit);
+          visit({nullptr, a.getResultAddress(i, result.getIndex(a, at))});
         }
       });
 }

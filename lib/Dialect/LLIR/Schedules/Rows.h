@@ -18,16 +18,20 @@ struct RowReductions {
       return;
     extents = hlir::getExtents(reduces.front()->getOperand(0));
     extent = extents.pop_back_val();
+    for (mlir::Value yielded : getYielded(kernel))
+      results.push_back({yielded, {}});
   }
 
   /// Whether all loops are those of reductions of the same rows, and the
-  /// results have their shape or that of the rows.
-  Decision check();
+  /// results have their shape or that of the rows; finds `results`, moved ones
+  /// where they may be.
+  Decision check(const KernelAnalysis &a, bool mayMove);
 
   bool isRowLevel(mlir::Value v) const { return getRank(v) == extents.size(); }
   bool hasElementLevel() const {
-    return llvm::any_of(getYielded(kernel),
-                        [&](mlir::Value v) { return !isRowLevel(v); });
+    return llvm::any_of(results, [&](const MovedResult &result) {
+      return !isRowLevel(result.source);
+    });
   }
   unsigned getStreamDim() const { return extents.size(); }
   /// The dims of the rows; `column` is that of their elements.
@@ -35,6 +39,7 @@ struct RowReductions {
 
   KernelOp kernel;
   llvm::SmallVector<RowReductionOpInterface> reduces;
+  llvm::SmallVector<MovedResult> results;
   /// Of the rows, and of the dim that is reduced.
   llvm::SmallVector<Expr> extents;
   Expr extent;

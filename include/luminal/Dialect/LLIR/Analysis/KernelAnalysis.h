@@ -106,6 +106,12 @@ struct MovedResult {
 Decision findSource(const KernelAnalysis &a, mlir::Value yielded,
                     MovedResult &result);
 
+/// The results of a kernel that reduces rows whose elements are `domain`: each
+/// has the shape of the domain or, without its last dim, of the rows, before
+/// its last views where it has not as it is.
+Decision findRowResults(const KernelAnalysis &a, llvm::ArrayRef<Expr> domain,
+                        llvm::SmallVectorImpl<MovedResult> &results);
+
 /// A row-major iteration space as few loops: unit dims vanish, and runs of
 /// adjacent dims are one.
 struct Domain {

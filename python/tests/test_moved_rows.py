@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Reductions of dims that are not stored last, whose results are stored as their operands are."""
+import luminal
+import pytest
+import torch
+
+FUNCTIONS = {
+    "softmax": lambda x: x.softmax(1),
+    "log_softmax": lambda x: x.log_softmax(1),
+    "norm": lambda x: (x - x.mean(1, keepdim=True)) * torch.rsqrt(x.var(1, keepdim=True, correction=0) + 1e-5),
+    "flat": lambda x: (x / x.abs().amax(1, keepdim=True)).flatten(),
+    "both": lambda x: (x.softmax(1).transpose(0, 1).contiguous(), x.sum(1)),
+}
+
+
+# A vector and less, whole vectors, what is left of them; one row and several.
+@pytest.mark.parametrize("shape", [(2, 7, 5), (1, 40, 64), (3, 33, 100), (2, 128, 261)], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_moved_rows(name, dtype, shape):
+    torch.manual_seed(0)
+    x = (2 * torch.randn(shape)).to(dtype)
+    found = luminal.compile(FUNCTIONS[name], (x,))(x)
+    exact = FUNCTIONS[name](x.double())
+    # A result is rounded once, and a bf16 one at each op besides.
+    bound = {torch.float32: 2e-6, torch.float64: 1e-14, torch.bfloat16: 3e-2}[dtype]
+    for result, expected in zip(*(r if isinstance(r, tuple) else (r,) for r in (found, exact)), strict=True):
+        assert result.dtype == dtype
+        torch.testing.assert_close(result.double(), expected, rtol=bound, atol=8 * bound)
