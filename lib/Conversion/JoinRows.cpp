@@ -94,6 +94,21 @@ static void viewOperands(llir::KernelOp kernel, const Expr &rows) {
     }
 }
 
+/// Whether all loops are reductions of the same rows, which are passes as well.
+static bool reducesSameRows(llir::KernelOp kernel) {
+  SmallVector<Expr> first;
+  return llvm::all_of(kernel.getOps(), [&](Operation &op) {
+    if (!llir::hasLoops(&op))
+      return true;
+    if (!isa<llir::RowReductionOpInterface>(op))
+      return false;
+    SmallVector<Expr> extents = hlir::getExtents(op.getOperand(0));
+    if (first.empty())
+      first = extents;
+    return extents == first;
+  });
+}
+
 bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
   auto function = kernels.front()->getParentOfType<func::FuncOp>();
   Reporter reporter(&getContext(), DEBUG_TYPE, function.getName());
@@ -122,9 +137,8 @@ bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
     return refuse("the code of one kernel would go beyond its budget");
   MachineModel machine = device->getMachine();
   llir::ProposedLoops one = llir::proposeRowProgram(merged, ranges, machine);
-  // Rows that are all reduced alike have other forms as well, which were not
-  // measured beside teams of threads.
-  if (!machine.blockThreads)
+  // Passes over the same rows were not measured beside teams of threads.
+  if (!machine.blockThreads && reducesSameRows(merged))
     if (llir::ProposedLoops other = device->propose(merged, ranges);
         other.loops && (!one.loops || (other.price < one.price &&
                                        other.priceOfOne < one.priceOfOne)))
