@@ -148,6 +148,30 @@ def test_variants():
         luminal.compile(lambda x: x + 1, (x,), variants=["token=1"])
 
 
+def test_find_variants(tmp_path):
+    seq = torch.export.Dim("seq", min=1, max=16)
+    x, w = torch.randn(4, 256), torch.randn(256, 256)
+    run = luminal.compile(lambda x: (x @ w).softmax(-1), (x,), dynamic_shapes=({0: seq},), find_variants="seq",
+                          plan_cache=str(tmp_path))
+    assert any(tmp_path.iterdir()), "nothing was measured"
+    # Which ranges are worth it is for the clock to say.
+    assert all(v["ranges"].startswith("seq in [") for v in run.report.data["variants"])
+    for n in (1, 2, 7, 16):
+        x = torch.randn(n, 256)
+        helpers.same(run(x), (x @ w).softmax(-1))
+
+
+def test_threads_of_the_compiler(tmp_path):
+    model, x = torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.GELU(), torch.nn.Linear(32, 8)), torch.randn(4, 16)
+    files = []
+    for threads in (1, 2, 3):
+        files.append(tmp_path / f"{threads}.lum")
+        luminal.compile(model, (x,), threads=threads, cache=False).save(files[-1])
+    assert len({file.read_bytes() for file in files}) == 1
+    with pytest.raises(luminal.LuminalError, match="threads"):
+        luminal.compile(model, (x,), threads=-1)
+
+
 def test_search(tmp_path):
     x, y = torch.randn(32, 16), torch.randn(16, 8)
     run = luminal.compile(lambda x, y: (x @ y).softmax(-1), (x, y), search_candidates=1, plan_cache=str(tmp_path))

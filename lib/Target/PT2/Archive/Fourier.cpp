@@ -265,7 +265,7 @@ bool Expansion::expandTransform(std::string_view name) {
     size = kept;
   }
 
-  const Argument *norm = get("norm", isMany ? 3 : 3);
+  const Argument *norm = get("norm", 3);
   std::string scaling =
       norm && norm->kind == Argument::String ? norm->names[0] : "backward";
   if (scaling != "backward" && scaling != "forward" && scaling != "ortho")
