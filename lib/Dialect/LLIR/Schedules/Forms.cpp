@@ -3,6 +3,8 @@
 
 #include "Forms.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
@@ -106,6 +108,13 @@ unsigned llir::chooseLanes(const Expr &extent, unsigned most) {
 int64_t llir::chooseUnroll(const Expr &extent, unsigned lanes, int64_t most) {
   std::optional<int64_t> n = extent.asConstant();
   return n && *n < int64_t(lanes) * most * 2 ? 1 : most;
+}
+
+int64_t llir::countLinesInCache(int64_t apart, const MachineModel &machine) {
+  // A way is as large as a page, by which caches are addressed.
+  constexpr int64_t kWayBytes = 4096;
+  int64_t sets = kWayBytes / std::gcd(kWayBytes, apart);
+  return machine.l1Bytes / kWayBytes * sets;
 }
 
 int64_t llir::chooseBlock(const Expr &extent, int64_t most) {

@@ -136,6 +136,9 @@ unsigned chooseLanes(const Expr &extent, unsigned most);
 /// Accumulators of a reduction of `extent` elements, `lanes` at a time: `most`,
 /// or 1 where that leaves too little to each.
 int64_t chooseUnroll(const Expr &extent, unsigned lanes, int64_t most);
+/// Lines, so many bytes from each to the next, that the first cache holds at
+/// once: those a multiple of its ways apart are in one set of it.
+int64_t countLinesInCache(int64_t apart, const MachineModel &machine);
 /// The block of an axis that is taken `most` at a time; 0 (all) where that
 /// hardly cuts it.
 int64_t chooseBlock(const Expr &extent, int64_t most);

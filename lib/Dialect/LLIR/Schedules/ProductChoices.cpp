@@ -3,8 +3,6 @@
 
 #include "ProductChoices.h"
 
-#include <numeric>
-
 using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
@@ -85,8 +83,6 @@ int64_t llir::getPanelWidth(const MachineModel &machine, unsigned bits,
 
 int64_t llir::countRowsInCache(const ProductAnalysis &p,
                                const MachineModel &machine) {
-  // A way is as large as a page, by which caches are addressed.
-  constexpr int64_t kWayBytes = 4096;
   int64_t most = kMostRows;
   if (!p.rows.alongK || !needsNoCopy(p))
     return most;
@@ -96,10 +92,9 @@ int64_t llir::countRowsInCache(const ProductAnalysis &p,
         linear ? linear->stride.asConstant() : std::nullopt;
     if (!leaf.argument || !stride || *stride == 0)
       return;
-    int64_t apart = std::abs(*stride) *
-                    getElementType(leaf.argument).getIntOrFloatBitWidth() / 8;
-    int64_t sets = kWayBytes / std::gcd(kWayBytes, apart);
-    most = std::min(most, machine.l1Bytes / kWayBytes * sets);
+    int64_t apart =
+        *stride * getElementType(leaf.argument).getIntOrFloatBitWidth() / 8;
+    most = std::min(most, countLinesInCache(apart, machine));
   });
   return std::max<int64_t>(most, 1);
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reductions of dims that are not stored last, whose results are stored as their operands are."""
+"""Reductions of dims that are not stored last, whose results are stored as their operands are; and transposes."""
 import luminal
 import pytest
 import torch
@@ -27,3 +27,18 @@ def test_moved_rows(name, dtype, shape):
     for result, expected in zip(*(r if isinstance(r, tuple) else (r,) for r in (found, exact)), strict=True):
         assert result.dtype == dtype
         torch.testing.assert_close(result.double(), expected, rtol=bound, atol=8 * bound)
+
+
+# What is left of a block along both axes; lines in one set of the cache, and in many.
+@pytest.mark.parametrize("shape", [(3, 37, 261), (1, 1024, 150), (2, 70, 512)], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64, torch.bool], ids=str)
+def test_transposed_blocks(dtype, shape):
+    torch.manual_seed(0)
+    x = torch.randint(-50, 50, shape).to(dtype)
+    y = torch.randint(-50, 50, (shape[0], shape[2], shape[1])).to(dtype)
+
+    def function(x, y):
+        return x.transpose(1, 2).contiguous(), torch.where(y == x.transpose(1, 2), x.transpose(1, 2), y)
+
+    for result, expected in zip(luminal.compile(function, (x, y))(x, y), function(x, y), strict=True):
+        assert torch.equal(result, expected)
