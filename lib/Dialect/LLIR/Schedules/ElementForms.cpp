@@ -19,6 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ElementReads.h"
 #include "Forms.h"
 #include "LaneSums.h"
 #include "Together.h"
@@ -467,52 +468,6 @@ proposeThreads(KernelAnalysis &a, const Domain &domain,
   return addParts(c, a, domain, machine, why);
 }
 
-namespace {
-/// Blocks of a kernel that reads across memory: `rows` along `axis` of its
-/// domain, which are neighbours on a line of the cache, by `columns` along the
-/// last axis, each on a line of its own.
-struct TransposedBlock {
-  size_t axis;
-  int64_t rows, columns;
-};
-} // namespace
-
-/// A block whose lines stay in the first cache until all of them is read
-/// (measured on Zen 4: 1024 x 1024 f32 take 0.11 of the time so, 8 x 512 x 768
-/// take 0.52).
-static std::optional<TransposedBlock>
-findTransposedBlock(KernelAnalysis &a, const Domain &domain,
-                    const MachineModel &machine) {
-  constexpr int64_t kLineBytes = 64, kMostColumns = 128;
-  if (llvm::any_of(KernelOp(a.kernel).getOps(),
-                   [](Operation &op) { return hasLoops(&op); }))
-    return std::nullopt;
-  TransposedReads reads = findTransposedReads(a, domain);
-  TransposedBlock block{reads.axis, kLineBytes, kMostColumns};
-  for (Operation *op : reads.ops)
-    a.walk(op->getResult(0), domain.index, [&](const Leaf &leaf) {
-      auto inColumn = leaf.address.linearIn(domain.dims.back());
-      std::optional<int64_t> stride =
-          inColumn ? inColumn->stride.asConstant() : std::nullopt;
-      int64_t bytes = llvm::divideCeil(
-          getElementType(leaf.argument).getIntOrFloatBitWidth(), 8);
-      block.rows = std::min(block.rows, kLineBytes / bytes);
-      if (stride)
-        block.columns = std::min(block.columns,
-                                 countLinesInCache(*stride * bytes, machine));
-    });
-  auto isShort = [&](size_t axis, int64_t most) {
-    std::optional<int64_t> n = domain.extents[axis].asConstant();
-    return n && *n <= most;
-  };
-  // Short axes are in the cache as they are.
-  if (reads.ops.empty() || isShort(domain.dims.size() - 1, block.columns) ||
-      isShort(block.axis, 1))
-    return std::nullopt;
-  block.columns = llvm::bit_floor(uint64_t(block.columns));
-  return block;
-}
-
 /// Whether the last dim of the elements is shorter than a vector.
 static bool fillNoVector(const Domain &domain, unsigned most) {
   std::optional<int64_t> n = 1;
@@ -572,8 +527,9 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
       continue;
     }
     int64_t block = chooseBlock(domain.extents[i], machine.unitElements);
-    lanes =
-        block == 1 || alongReduced ? 1 : chooseLanes(domain.extents[i], most);
+    if (block != 1 && !alongReduced)
+      lanes =
+          chooseElementLanes(a, domain, chooseLanes(domain.extents[i], most));
     c.grid.push_back(c.axis(group, block, lanes));
   }
   if (std::optional<TransposedBlock> block =

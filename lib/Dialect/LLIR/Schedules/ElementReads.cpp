@@ -1,0 +1,72 @@
+//===- ElementReads.cpp - How maps read memory on a CPU -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "ElementReads.h"
+#include "Forms.h"
+#include "luminal/Dialect/LLIR/Analysis/AlignedRuns.h"
+#include "luminal/Dialect/LLIR/Analysis/TransposedReads.h"
+#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::llir;
+
+std::optional<TransposedBlock>
+llir::findTransposedBlock(KernelAnalysis &a, const Domain &domain,
+                          const MachineModel &machine) {
+  constexpr int64_t kLineBytes = 64, kMostColumns = 128;
+  if (llvm::any_of(KernelOp(a.kernel).getOps(),
+                   [](Operation &op) { return hasLoops(&op); }))
+    return std::nullopt;
+  TransposedReads reads = findTransposedReads(a, domain);
+  TransposedBlock block{reads.axis, kLineBytes, kMostColumns};
+  for (Operation *op : reads.ops)
+    a.walk(op->getResult(0), domain.index, [&](const Leaf &leaf) {
+      auto inColumn = leaf.address.linearIn(domain.dims.back());
+      std::optional<int64_t> stride =
+          inColumn ? inColumn->stride.asConstant() : std::nullopt;
+      int64_t bytes = llvm::divideCeil(
+          getElementType(leaf.argument).getIntOrFloatBitWidth(), 8);
+      block.rows = std::min(block.rows, kLineBytes / bytes);
+      if (stride)
+        block.columns = std::min(block.columns,
+                                 countLinesInCache(*stride * bytes, machine));
+    });
+  auto isShort = [&](size_t axis, int64_t most) {
+    std::optional<int64_t> n = domain.extents[axis].asConstant();
+    return n && *n <= most;
+  };
+  // Short axes are in the cache as they are.
+  if (reads.ops.empty() || isShort(domain.dims.size() - 1, block.columns) ||
+      isShort(block.axis, 1))
+    return std::nullopt;
+  block.columns = llvm::bit_floor(uint64_t(block.columns));
+  return block;
+}
+
+unsigned llir::chooseElementLanes(KernelAnalysis &a, const Domain &domain,
+                                  unsigned most) {
+  // Simple operations in whose time a lane is looked up.
+  constexpr double kLookUp = 2;
+  const unsigned dim = domain.dims.back();
+  SmallVector<Expr> divided;
+  for (Value yielded : getYielded(a.kernel))
+    a.walk(yielded, domain.index, [&](const Leaf &leaf) {
+      if (leaf.argument && !leaf.address.linearIn(dim))
+        divided.push_back(leaf.address);
+    });
+  const double operations = double(getElementCost(a.kernel) + 1);
+  unsigned best = most;
+  double least = 0;
+  for (unsigned lanes = most; lanes > 1; lanes /= 2) {
+    auto lookedUp = llvm::count_if(divided, [&](const Expr &address) {
+      return !isAlignedRun(address, dim, lanes, a.getAssumptions());
+    });
+    double price = operations / lanes + kLookUp * double(lookedUp);
+    if (lanes < most && price >= least)
+      continue;
+    least = price;
+    best = lanes;
+  }
+  return best;
+}
