@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reductions of dims that are not stored last, whose results are stored as their operands are; and transposes."""
+"""Reductions of dims that are not stored last, whose results are stored as their operands are; of short ones; transposes."""
 import luminal
 import pytest
 import torch
@@ -42,3 +42,18 @@ def test_transposed_blocks(dtype, shape):
 
     for result, expected in zip(luminal.compile(function, (x, y))(x, y), function(x, y), strict=True):
         assert torch.equal(result, expected)
+
+
+@pytest.mark.parametrize("length", [2, 3, 5, 6])
+@pytest.mark.parametrize("rows", [9, 70, 501])
+def test_short_rows(rows, length):
+    torch.manual_seed(0)
+    x = torch.randint(-9, 9, (rows, length)).float()
+    x[3, 1] = float("nan")
+
+    def function(x):
+        y = x.flatten()[None]
+        return x.sum(-1), x.amax(-1), x.argmin(-1), x.softmax(-1), torch.nn.functional.max_pool1d(y, length, 2)
+
+    for result, expected in zip(luminal.compile(function, (x,))(x), function(x), strict=True):
+        torch.testing.assert_close(result, expected, rtol=1e-6, atol=1e-6, equal_nan=True)
