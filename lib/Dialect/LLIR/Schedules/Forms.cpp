@@ -114,7 +114,7 @@ int64_t llir::countLinesInCache(int64_t apart, const MachineModel &machine) {
   // A way is as large as a page, by which caches are addressed.
   constexpr int64_t kWayBytes = 4096;
   int64_t sets = kWayBytes / std::gcd(kWayBytes, apart);
-  return machine.l1Bytes / kWayBytes * sets;
+  return std::max<int64_t>(1, machine.l1Bytes / kWayBytes * sets);
 }
 
 int64_t llir::chooseBlock(const Expr &extent, int64_t most) {
