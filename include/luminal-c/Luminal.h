@@ -144,6 +144,17 @@ typedef struct luminal_load_options {
 /* The version of the library, "0.1.0". */
 LUMINAL_API const char *luminal_version(void);
 
+/* Threads of the program in place of the library's, for calls whose steps have
+ * work for all of their threads. A team calls function(data) on the caller and
+ * on other threads, at most `threads` in all, and returns once all have
+ * returned; `flags` are 0. GOMP_parallel of an OpenMP library is
+ * one: its threads spin behind each loop of the program, where other threads
+ * would have to share processors with them. Null: there is none, as before the
+ * first call. Of the process, from the next call on, by any thread. */
+typedef void (*luminal_team)(void (*function)(void *), void *data,
+                             unsigned threads, unsigned flags);
+LUMINAL_API void luminal_set_team(luminal_team team);
+
 /* The error of the last failed function of this thread; "" if none. Valid
  * until the next function of this thread fails. */
 LUMINAL_API const char *luminal_last_error(void);

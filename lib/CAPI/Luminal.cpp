@@ -5,6 +5,7 @@
 #include "Error.h"
 #include "Handles.h"
 #include "Ranges.h"
+#include "luminal/Runtime/ThreadPool.h"
 #include "luminal/Support/Version.h"
 #include <algorithm>
 #include <cstddef>
@@ -76,6 +77,8 @@ static luminal_status wrongRank(const Tensor &tensor, size_t rank) {
 }
 
 const char *luminal_version(void) { return LUMINAL_VERSION; }
+
+void luminal_set_team(luminal_team team) { runtime::ThreadPool::setTeam(team); }
 
 const char *luminal_last_error(void) { return lastError.c_str(); }
 

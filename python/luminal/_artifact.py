@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from . import _capi, _errors
+from . import _capi, _errors, _threads
 
 # The workers of a process do not follow it through a fork: its child computes with the calling thread alone.
 _forked = False
@@ -148,6 +148,8 @@ class Artifact:
         self.target: str = self._lib.luminal_target(handle).decode()
         """The kind of device that runs it: "cpu" or "cuda"."""
         self._is_device = self.target != "cpu"
+        if not self._is_device:
+            _threads.lend()
         self.inputs, self.outputs, self.weights, self.states, integers = (self._read(kind) for kind in range(5))
         self.integers = [integer.name for integer in integers]
         """The ints that a call takes beside its tensors, by name."""

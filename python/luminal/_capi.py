@@ -143,6 +143,7 @@ class StepRanges(ctypes.Structure):
 # The functions that are used: result, arguments. Checked once, when the library is loaded.
 _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "luminal_version": (ctypes.c_char_p, []),
+    "luminal_set_team": (None, [ctypes.c_void_p]),
     "luminal_last_error": (ctypes.c_char_p, []),
     "luminal_last_error_code": (ctypes.c_int32, []),
     "luminal_buffer_data": (ctypes.c_void_p, [ctypes.c_void_p]),

@@ -1,7 +1,10 @@
 # ===- test_threads.py - Many threads, many calls --------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import os
 import random
 import resource
+import subprocess
+import sys
 import threading
 
 import helpers
@@ -134,3 +137,27 @@ def test_sizes_at_random_in_eight_threads(form, device):
         run_threads(lambda index: work(index, 1250))
     grown = [now - then for now, then in zip(memory_in_use(device), before)]
     assert max(grown) < 16 * 1024, grown
+
+
+OWN_THREADS = """
+import os, torch, luminal
+torch.set_num_threads(2)
+x, w = torch.randn(512, 512), torch.randn(512, 512)
+model = luminal.compile(lambda x: (x @ w).relu(), (x,))
+torch.relu(torch.randn(1 << 22))  # starts PyTorch's threads
+before = len(os.listdir("/proc/self/task"))
+for _ in range(3):
+    torch.testing.assert_close(model(x), (x @ w).relu(), rtol=1e-3, atol=1e-3)
+print(len(os.listdir("/proc/self/task")) - before)
+"""
+
+
+@pytest.mark.skipif(not torch.backends.openmp.is_available(), reason="PyTorch has no OpenMP")
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one processor")
+@pytest.mark.parametrize("openmp, own", [("", 0), ("0", 1)])
+def test_whose_threads(openmp, own):
+    """Calls use PyTorch's threads of OpenMP, or start their own."""
+    environment = {**os.environ, "LUMINAL_OPENMP": openmp}
+    environment.pop("OMP_NUM_THREADS", None)
+    done = subprocess.run([sys.executable, "-c", OWN_THREADS], env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == str(own), done.stderr

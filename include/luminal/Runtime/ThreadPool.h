@@ -51,8 +51,24 @@ public:
   int32_t parallelFor(int64_t work, int64_t chunk, unsigned threads, Body body,
                       void *data);
 
+  /// Calls function(data) on the caller and on other threads that the program
+  /// lends, at most `threads` in all, and returns once all have returned:
+  /// GOMP_parallel, for one. Threads of OpenMP spin for milliseconds
+  /// behind each of its loops, and workers of a pool beside them would have
+  /// half a processor.
+  using Team = void (*)(void (*function)(void *), void *data, unsigned threads,
+                        unsigned flags);
+  /// Of the process, from the next call on; null: there is none.
+  static void setTeam(Team team);
+  static Team getTeam();
+  /// Runs `function` on the caller, with a pool whose workers are the others of
+  /// `threads` of `team` until it returns.
+  static void runInTeam(Team team, unsigned threads,
+                        void (*function)(void *data, ThreadPool &), void *data);
+
 private:
   void workerMain();
+  void stop();
   int64_t getShare(int64_t left) const;
   void takeChunks(unsigned slot);
 

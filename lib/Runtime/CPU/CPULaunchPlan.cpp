@@ -95,11 +95,12 @@ int64_t getChunk(int64_t grains, int64_t threads) {
   return std::max<int64_t>(grains / (threads * parts), 1);
 }
 
-/// Releases the pool at the end of the call.
+/// Releases the pool at the end of the call, which has so many threads, of
+/// which `own` are the caller and the pool's.
 class PoolLease {
 public:
-  explicit PoolLease(unsigned threads) {
-    if (threads > 1 && ThreadPool::get().tryAcquire(threads))
+  PoolLease(unsigned threads, unsigned own) {
+    if (threads > 1 && ThreadPool::get().tryAcquire(own))
       pool = &ThreadPool::get();
   }
   ~PoolLease() {
@@ -126,6 +127,7 @@ public:
     return {};
   }
   Status launch(StepObserver *observer) override;
+  Status runSteps(StepObserver *observer, ThreadPool *pool);
   Status finish() override { return {}; }
   Result<double> time(unsigned repeats) override;
   uint64_t getMemoryBytes() const override { return scratch.size(); }
@@ -330,28 +332,52 @@ Status CPULaunchPlan::setSizes(std::span<const int64_t> newSymbols,
   return {};
 }
 
+/// The program's team takes part where a step has work for all threads of the
+/// call. A smaller one would be another team, for which threads are started or
+/// ended.
 Status CPULaunchPlan::launch(StepObserver *observer) {
-  PoolLease lease(mostThreads);
+  ThreadPool::Team team = mostThreads > 1 && mostThreads == threads
+                              ? ThreadPool::getTeam()
+                              : nullptr;
+  PoolLease lease(mostThreads, team ? 1 : mostThreads);
+  if (!lease.pool || !team)
+    return runSteps(observer, lease.pool);
+  struct Call {
+    CPULaunchPlan &plan;
+    StepObserver *observer;
+    Status status;
+  } call{*this, observer, {}};
+  ThreadPool::runInTeam(
+      team, threads,
+      [](void *data, ThreadPool &pool) {
+        Call &call = *static_cast<Call *>(data);
+        call.status = call.plan.runSteps(call.observer, &pool);
+      },
+      &call);
+  return std::move(call.status);
+}
+
+Status CPULaunchPlan::runSteps(StepObserver *observer, ThreadPool *pool) {
   for (uint32_t i = 0; i < steps.size(); ++i) {
     const Step &step = steps[i];
     Part part{step.kernel, arguments + step.firstBuffer, step.integers,
               scratch.data(), scratchStride};
     if (observer)
-      observer->before(i, lease.pool ? step.threads : 1);
+      observer->before(i, pool ? step.threads : 1);
     int32_t result = 0;
     // The manifest is not read where there is a kernel: of many small steps
     // that takes as long as to run them.
     if (step.work == 0)
       ; // nothing
     else if (step.kernel)
-      result = lease.pool && step.threads > 1
-                   ? lease.pool->parallelFor(step.work, step.chunk,
-                                             step.threads, runPart, &part)
+      result = pool && step.threads > 1
+                   ? pool->parallelFor(step.work, step.chunk, step.threads,
+                                       runPart, &part)
                    : runPart(&part, 0, step.work, 0);
     else if (std::holds_alternative<CPUArgsortLaunch>(manifest.steps[i].launch))
-      runArgsort(step, lease.pool);
+      runArgsort(step, pool);
     else
-      runScan(step, lease.pool);
+      runScan(step, pool);
     if (result != 0)
       return stepFailed(manifest, i);
     if (observer)

@@ -73,11 +73,41 @@ ThreadPool::~ThreadPool() {
     // A forked process has the handles but not the threads.
     return;
   }
+  stop();
+  for (pthread_t worker : workers)
+    ::pthread_join(worker, nullptr);
+}
+
+void ThreadPool::stop() {
   stopping.store(true);
   bell.fetch_add(1);
   bell.notify_all();
-  for (pthread_t worker : workers)
-    ::pthread_join(worker, nullptr);
+}
+
+static std::atomic<ThreadPool::Team> teamOfProcess{nullptr};
+
+void ThreadPool::setTeam(Team team) { teamOfProcess.store(team); }
+
+ThreadPool::Team ThreadPool::getTeam() {
+  return teamOfProcess.load(std::memory_order_relaxed);
+}
+
+void ThreadPool::runInTeam(Team team, unsigned threads,
+                           void (*function)(void *, ThreadPool &), void *data) {
+  struct Call {
+    std::thread::id caller;
+    void (*function)(void *, ThreadPool &);
+    void *data;
+    ThreadPool pool;
+  } call{std::this_thread::get_id(), function, data, {}};
+  auto main = [](void *argument) {
+    Call &call = *static_cast<Call *>(argument);
+    if (std::this_thread::get_id() != call.caller)
+      return call.pool.workerMain();
+    call.function(call.data, call.pool);
+    call.pool.stop();
+  };
+  team(main, &call, threads, /*flags=*/0);
 }
 
 bool ThreadPool::tryAcquire(unsigned threads) {

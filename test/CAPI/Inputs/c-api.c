@@ -48,6 +48,15 @@ static void wrongRanks(luminal_context *context, float *x) {
         "null shape");
 }
 
+/* A team of the caller alone. */
+static unsigned teamCalls = 0;
+static void callAlone(void (*function)(void *), void *data, unsigned threads,
+                      unsigned flags) {
+  CHECK(threads > 1 && flags == 0);
+  ++teamCalls;
+  function(data);
+}
+
 /* The artifact of test/Tools/luminal-run/Inputs/make.py. */
 int main(int argc, char **argv) {
   CHECK(argc == 2);
@@ -121,7 +130,11 @@ int main(int argc, char **argv) {
   FAILS(luminal_run(context), "output 'y' shares memory with input 'x'");
   CHECK(!luminal_bind(context, LUMINAL_OUTPUT, 0, y, LUMINAL_F32, 2, found,
                       NULL));
+  /* Nobody else comes: the caller does all of it. */
+  luminal_set_team(callAlone);
   CHECK(!luminal_run(context));
+  luminal_set_team(NULL);
+  CHECK(teamCalls == 1);
   float expected[8] = {2, 6, 12, 20, 5, 12, 21, 32};
   CHECK(memcmp(y, expected, sizeof y) == 0);
 

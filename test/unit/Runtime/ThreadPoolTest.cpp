@@ -144,4 +144,74 @@ TEST(ThreadPool, AForkWorksAlone) {
   EXPECT_EQ(status, 0);
 }
 #endif
+/// A team of threads that are started for each call, one fewer than wanted.
+void startTeam(void (*function)(void *), void *data, unsigned threads,
+               unsigned) {
+  std::vector<std::thread> others;
+  for (unsigned i = 2; i < threads; ++i)
+    others.emplace_back(function, data);
+  function(data);
+  for (std::thread &other : others)
+    other.join();
+}
+
+TEST(ThreadPool, ATeamOfTheProgramTakesPart) {
+  ThreadPool::setTeam(startTeam);
+  EXPECT_EQ(ThreadPool::getTeam(), startTeam);
+  for (unsigned threads : {2u, 3u, 5u})
+    for (int repeat = 0; repeat < 20; ++repeat) {
+      struct Call {
+        unsigned threads;
+        std::thread::id caller = std::this_thread::get_id();
+        int jobs = 0;
+      } call{threads};
+      ThreadPool::runInTeam(
+          startTeam, threads,
+          [](void *data, ThreadPool &pool) {
+            auto &call = *static_cast<Call *>(data);
+            EXPECT_EQ(call.caller, std::this_thread::get_id());
+            for (int64_t n : {1, 17, 1000}) {
+              Work work(n, call.threads);
+              EXPECT_EQ(pool.parallelFor(n, 1, call.threads, Work::part, &work),
+                        0);
+              EXPECT_EQ(work.problems, 0);
+              for (auto &count : work.done)
+                ASSERT_EQ(count, 1);
+              ++call.jobs;
+              // Workers sleep meanwhile.
+              if (n == 17 && call.threads == 3)
+                std::this_thread::sleep_for(std::chrono::milliseconds(2));
+            }
+          },
+          &call);
+      EXPECT_EQ(call.jobs, 3);
+    }
+  ThreadPool::setTeam(nullptr);
+}
+
+// A slow part waits until a thread of the team has another one.
+TEST(ThreadPool, ThreadsOfTheTeamWork) {
+  struct Call {
+    std::atomic<int> inside{0};
+    std::atomic<bool> met{false};
+  } call;
+  auto part = [](void *data, int64_t, int64_t, unsigned) -> int32_t {
+    auto &call = *static_cast<Call *>(data);
+    ++call.inside;
+    auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (call.inside < 2 && std::chrono::steady_clock::now() < end)
+      std::this_thread::yield();
+    call.met = call.inside == 2;
+    return 0;
+  };
+  static ThreadPool::Body body = part;
+  ThreadPool::runInTeam(
+      startTeam, 3,
+      [](void *data, ThreadPool &pool) {
+        pool.parallelFor(2, 1, 2, body, data);
+      },
+      &call);
+  EXPECT_TRUE(call.met);
+}
+
 } // namespace
