@@ -94,10 +94,11 @@ static void viewOperands(llir::KernelOp kernel, const Expr &rows) {
     }
 }
 
-/// Whether all loops are reductions of the same rows, which are passes as well.
+/// Whether all loops, of which there are some, are reductions of the same rows,
+/// which are passes as well.
 static bool reducesSameRows(llir::KernelOp kernel) {
   SmallVector<Expr> first;
-  return llvm::all_of(kernel.getOps(), [&](Operation &op) {
+  bool areAlike = llvm::all_of(kernel.getOps(), [&](Operation &op) {
     if (!llir::hasLoops(&op))
       return true;
     if (!isa<llir::RowReductionOpInterface>(op))
@@ -107,6 +108,7 @@ static bool reducesSameRows(llir::KernelOp kernel) {
       first = extents;
     return extents == first;
   });
+  return areAlike && !first.empty();
 }
 
 bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
