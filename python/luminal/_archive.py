@@ -51,6 +51,17 @@ def strip_metadata(graph: torch.fx.Graph) -> None:
         node.meta = kept
 
 
+class UnrunGraph(torch.fx.GraphModule):
+    """A graph that is written and never called. Python code is generated for no one else: torch's serialiser asks for the
+    text for a message that is not shown."""
+
+    def recompile(self) -> Any:
+        return None
+
+    def print_readable(self, *args: Any, **kwargs: Any) -> str:
+        return ""
+
+
 def write_archive(graph_module: torch.fx.GraphModule, signature: ExportGraphSignature,
                   constants: Mapping[str, torch.Tensor], ranges: Mapping[Any, Any], guards: list[str] | None = None,
                   names: Mapping[Any, Any] | None = None, symbols: Mapping[str, str] | None = None) -> bytes:

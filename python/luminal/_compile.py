@@ -221,7 +221,7 @@ class CompiledModel:
             kept = [i for i in range(len(outputs)) if i not in self._returned]
             outputs, results = [outputs[i] for i in kept], graph.output_node().args[0]
             graph.output_node().args = (tuple(results[i] for i in kept),)  # type: ignore[index]
-        return _archive.write_archive(fx.GraphModule(self._exported.graph_module, graph),
+        return _archive.write_archive(_archive.UnrunGraph(self._exported.graph_module, graph),
                                       ExportGraphSignature(inputs, outputs), tensors, ranges,
                                       [g for g in self._guards if is_saved or not _computed.is_for_caller(g)], self._names,
                                       self._dims)

@@ -106,7 +106,7 @@ class _Builder:
         _computed.forget_arithmetic(self.graph)
         modules = _modules.table(self.graph.nodes)
         _archive.strip_metadata(self.graph)
-        graph_module = fx.GraphModule(self.source, self.graph)
+        graph_module = _archive.UnrunGraph(self.source, self.graph)
         ranges = {symbol: self.range_of(symbol) for symbol in self.symbols}
         ranges |= {symbol: self.range_of(expr) for expr, symbol in names.items()}
         archive = _archive.write_archive(graph_module, self.signature(mutations, tensors), self.constants, ranges, names=names)
