@@ -7,7 +7,7 @@
     python utils/check-gpu-math.py DIR                                   (where the GPU is: utils/ and DIR; needs PyTorch)
 
 Compared with PyTorch's f64 on the same GPU, whose own error is about 2^-28 ulp of f32, and printed beside PyTorch's
-function in the type itself. Exit code 1 where an error is above Accuracy.def's bound, or a NaN or an infinity is wrong.
+function in the type itself. Exit code 1 where an error is above Functions.def's bound, or a NaN or an infinity is wrong.
 """
 import argparse
 import pathlib
@@ -20,7 +20,7 @@ import torch.nn.functional as F
 import cuda_program  # Lies beside this file.
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Name in Accuracy.def, PyTorch's function, and the same in f64 where that one cancels.
+# Name in Functions.def, PyTorch's function, and the same in f64 where that one cancels.
 FUNCTIONS = {
     "Exp": (torch.exp, None), "Exp2": (torch.exp2, None), "Expm1": (torch.expm1, None), "Log": (torch.log, None),
     "Log2": (torch.log2, None), "Log1p": (torch.log1p, None), "Sin": (torch.sin, None), "Cos": (torch.cos, None),
@@ -48,8 +48,8 @@ class Apply(torch.nn.Module):
 
 def bounds():
     """Bounds by function: f64, f32, narrow."""
-    text = (ROOT / "include/luminal/Dialect/LLIR/IR/Accuracy.def").read_text()
-    rows = re.findall(r"^LUMINAL_FN_ULPS\((\w+), ([\d.]+), ([\d.]+), ([\d.]+)\)", text, re.M)
+    text = (ROOT / "include/luminal/Dialect/LLIR/IR/Functions.def").read_text()
+    rows = re.findall(r"^LUMINAL_FN\w*\((\w+), (?:\d, )?\w+, \d+, ([\d.]+), ([\d.]+), ([\d.]+)", text, re.M)
     return {row[0]: [float(v) for v in row[1:]] for row in rows}
 
 

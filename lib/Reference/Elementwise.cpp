@@ -3,6 +3,7 @@
 
 #include "Elements.h"
 #include "Evaluator.h"
+#include "luminal/Dialect/LLIR/IR/Functions.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
@@ -202,35 +203,6 @@ ChunkFn reference::getElementwise(Operation *op) {
 // LLIR
 //===----------------------------------------------------------------------===//
 
-/// x * Phi(x), by erfc so that the lower tail stays accurate.
-static double gelu(double x) {
-  return 0.5 * x * std::erfc(-x * std::sqrt(0.5));
-}
-
-static double geluTanh(double x) {
-  double u = std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x);
-  // (1 + tanh u) / 2 is the sigmoid of 2 u.
-  return x / (1 + std::exp(-2 * u));
-}
-
-static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-
-/// Python's floor division of floats: the quotient of a - a mod b.
-static double floorDivide(double a, double b) {
-  if (b == 0)
-    return a / b;
-  double r = std::fmod(a, b);
-  double q = (a - r) / b;
-  if (r != 0 && (r < 0) != (b < 0))
-    q -= 1;
-  return q == 0 ? std::copysign(0.0, a / b) : std::nearbyint(q);
-}
-
-static double floorModulo(double a, double b) {
-  double r = std::fmod(a, b);
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-
 static int64_t truncDivide(int64_t a, int64_t b) {
   if (b == 0)
     return 0;
@@ -247,81 +219,17 @@ static int64_t floorDivide(int64_t a, int64_t b) {
   return truncDivide(a, b) - (r != 0 && (r < 0) != (b < 0) ? 1 : 0);
 }
 
-static ChunkFn unaryFunction(llir::Fn fn, DType t) {
+/// By the expressions of Functions.def.
+static ChunkFn floatFunction(llir::Fn fn, DType t) {
   using llir::Fn;
-  if (!isFloatDType(t)) {
-    auto with = [&](auto f) {
-      return intBinary(t, [f](int64_t a, int64_t) { return f(a); });
-    };
-    // There is no second operand: read the first one twice.
-    auto once = [](ChunkFn f) -> ChunkFn {
-      return [f](ArrayRef<const char *> in, int64_t n, char *out) {
-        f({in[0], in[0]}, n, out);
-      };
-    };
-    switch (fn) {
-    case Fn::Neg:
-      return once(with([](int64_t a) { return wrap(0 - uint64_t(a)); }));
-    case Fn::Abs:
-      return once(
-          with([](int64_t a) { return a < 0 ? wrap(0 - uint64_t(a)) : a; }));
-    case Fn::Not:
-      return once(with([](int64_t a) { return int64_t(a == 0); }));
-    default:
-      return {};
-    }
-  }
-  auto f = [&](auto body) { return floatUnary(t, body); };
   switch (fn) {
-  case Fn::Neg:
-    return f([](double x) { return -x; });
-  case Fn::Abs:
-    return f([](double x) { return std::fabs(x); });
-  case Fn::Exp:
-  case Fn::ExpApprox:
-  case Fn::ExpFast:
-    return f([](double x) { return std::exp(x); });
-  case Fn::Exp2:
-  case Fn::Exp2Fast:
-    return f([](double x) { return std::exp2(x); });
-  case Fn::Expm1:
-    return f([](double x) { return std::expm1(x); });
-  case Fn::Log:
-    return f([](double x) { return std::log(x); });
-  case Fn::Log2:
-    return f([](double x) { return std::log2(x); });
-  case Fn::Log1p:
-    return f([](double x) { return std::log1p(x); });
-  case Fn::Sin:
-    return f([](double x) { return std::sin(x); });
-  case Fn::Cos:
-    return f([](double x) { return std::cos(x); });
-  case Fn::Tanh:
-    return f([](double x) { return std::tanh(x); });
-  case Fn::Erf:
-    return f([](double x) { return std::erf(x); });
-  case Fn::Sqrt:
-    return f([](double x) { return std::sqrt(x); });
-  case Fn::Rsqrt:
-    return f([](double x) { return 1 / std::sqrt(x); });
-  case Fn::Recip:
-    return f([](double x) { return 1 / x; });
-  case Fn::Sigmoid:
-    return f(sigmoid);
-  case Fn::Silu:
-    return f([](double x) { return x / (1 + std::exp(-x)); });
-  case Fn::Gelu:
-    return f(gelu);
-  case Fn::GeluTanh:
-    return f(geluTanh);
-  case Fn::Floor:
-    return f([](double x) { return std::floor(x); });
-  case Fn::Ceil:
-    return f([](double x) { return std::ceil(x); });
-  case Fn::Round:
-    return f([](double x) { return std::nearbyint(x); });
-  case Fn::Trunc:
-    return f([](double x) { return std::trunc(x); });
+#define LUMINAL_FN_OF_1(FN, TYPES, WORK, F64, F32, NARROW, VALUE)              \
+  case Fn::FN:                                                                 \
+    return floatUnary(t, [](double x) -> double { return VALUE; });
+#define LUMINAL_FN_OF_2(FN, TYPES, WORK, F64, F32, NARROW, VALUE)              \
+  case Fn::FN:                                                                 \
+    return floatBinary(t, [](double x, double y) -> double { return VALUE; });
+#include "luminal/Dialect/LLIR/IR/Functions.def"
   case Fn::IsNan:
     return forFloat(t, [](auto access) -> ChunkFn {
       using A = decltype(access);
@@ -335,41 +243,51 @@ static ChunkFn unaryFunction(llir::Fn fn, DType t) {
   }
 }
 
-static ChunkFn binaryFunction(llir::Fn fn, DType t) {
+static ChunkFn intFunction(llir::Fn fn, DType t) {
   using llir::Fn;
-  bool isFloat = isFloatDType(t);
-  auto f = [&](auto onFloat, auto onInt) {
-    return isFloat ? floatBinary(t, onFloat) : intBinary(t, onInt);
+  // There is no second operand: the first one is read twice.
+  auto unary = [&](auto f) -> ChunkFn {
+    ChunkFn binary = intBinary(t, [f](int64_t a, int64_t) { return f(a); });
+    return [binary](ArrayRef<const char *> in, int64_t n, char *out) {
+      binary({in[0], in[0]}, n, out);
+    };
   };
   switch (fn) {
+  case Fn::Neg:
+    return unary([](int64_t a) { return wrap(0 - uint64_t(a)); });
+  case Fn::Abs:
+    return unary([](int64_t a) { return a < 0 ? wrap(0 - uint64_t(a)) : a; });
+  case Fn::Not:
+    return unary([](int64_t a) { return int64_t(a == 0); });
   case Fn::Add:
     return add(t);
   case Fn::Sub:
-    return f(
-        [](double a, double b) { return a - b; },
-        [](int64_t a, int64_t b) { return wrap(uint64_t(a) - uint64_t(b)); });
+    return intBinary(t, [](int64_t a, int64_t b) {
+      return wrap(uint64_t(a) - uint64_t(b));
+    });
   case Fn::Mul:
     return mul(t);
   case Fn::Div:
-    return f([](double a, double b) { return a / b; }, truncDivide);
+    return intBinary(t, truncDivide);
   case Fn::Mod:
     return mod(t);
   case Fn::Max:
-    return f(
-        [](double a, double b) {
-          return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b);
-        },
-        [](int64_t a, int64_t b) { return std::max(a, b); });
+    return intBinary(t, [](int64_t a, int64_t b) { return std::max(a, b); });
   case Fn::Min:
-    return f(
-        [](double a, double b) {
-          return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b);
-        },
-        [](int64_t a, int64_t b) { return std::min(a, b); });
-  case Fn::Pow:
-    return isFloat ? floatBinary(
-                         t, [](double a, double b) { return std::pow(a, b); })
-                   : ChunkFn();
+    return intBinary(t, [](int64_t a, int64_t b) { return std::min(a, b); });
+  case Fn::FloorDiv:
+    return intBinary(t, floorDivide);
+  case Fn::FloorMod:
+    return intBinary(t, floorModulo);
+  default:
+    return {};
+  }
+}
+
+/// Of operands of one type.
+static ChunkFn functionOf(llir::Fn fn, DType t) {
+  using llir::Fn;
+  switch (fn) {
   case Fn::LessThan:
     return lessThan(t);
   case Fn::LessEqual:
@@ -378,14 +296,8 @@ static ChunkFn binaryFunction(llir::Fn fn, DType t) {
     return compare(t, [](auto a, auto b) { return a == b; });
   case Fn::Or:
     return compare(t, [](auto a, auto b) { return a != 0 || b != 0; });
-  case Fn::FloorDiv:
-    return f([](double a, double b) { return floorDivide(a, b); },
-             [](int64_t a, int64_t b) { return floorDivide(a, b); });
-  case Fn::FloorMod:
-    return f([](double a, double b) { return floorModulo(a, b); },
-             [](int64_t a, int64_t b) { return floorModulo(a, b); });
   default:
-    return {};
+    return isFloatDType(t) ? floatFunction(fn, t) : intFunction(fn, t);
   }
 }
 
@@ -400,7 +312,5 @@ ChunkFn reference::getScalarFunction(llir::Fn fn, ArrayRef<DType> inputs,
   if (fn == llir::Fn::Select)
     return inputs[0] == DType::I1 && inputs[1] == inputs[2] ? select(result)
                                                             : ChunkFn();
-  if (inputs.size() == 1)
-    return unaryFunction(fn, inputs[0]);
-  return inputs[0] == inputs[1] ? binaryFunction(fn, inputs[0]) : ChunkFn();
+  return llvm::all_equal(inputs) ? functionOf(fn, inputs[0]) : ChunkFn();
 }

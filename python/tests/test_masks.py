@@ -54,3 +54,21 @@ def test_window(shape, device, dtype):
         want = expected(*changed)
         got = call(*changed).float()
         torch.testing.assert_close(got, want, rtol=rtol, atol=rtol, equal_nan=True, msg=lambda text: f"{which}, {key}, {value}: {text}")
+
+
+@pytest.mark.parametrize("function", [torch.floor, lambda x: x.clamp(max=30.0), lambda x: torch.log(torch.sigmoid(x))],
+                         ids=["floor", "clamp", "log of sigmoid"])
+@pytest.mark.parametrize("device", DEVICES)
+def test_functions_of_masked_scores(function, device):
+    """That make nothing else of -inf leave out what it hides."""
+    def attend(q, k, v):
+        place = torch.arange(q.shape[-2], device=q.device)
+        scores = torch.where(place[:, None] >= place, q @ k.mT, float("-inf"))
+        return torch.softmax(function(scores), -1) @ v
+
+    generator = torch.Generator().manual_seed(0)
+    tensors = [torch.randn(2, 2, 512, WIDTH, generator=generator).to(device) / 4 for _ in range(3)]
+    call = luminal.compile(attend, tuple(tensors))
+    for which, key, value in [(None, 0, 0.0), (1, 200, float("nan")), (2, 511, float("inf")), (1, 300, -float("inf"))]:
+        changed = change(tensors, which, key, value)
+        torch.testing.assert_close(call(*changed), attend(*changed), rtol=1e-3, atol=1e-3, equal_nan=True)

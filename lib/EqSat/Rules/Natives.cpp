@@ -4,7 +4,7 @@
 #include "Rules.h"
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
 #include "luminal/Dialect/HLIR/Utils/CompositeConstants.h"
-#include "luminal/Dialect/LLIR/IR/Accuracy.h"
+#include "luminal/Dialect/LLIR/IR/Functions.h"
 #include "luminal/Dialect/LLIR/Utils/UserKernels.h"
 #include "mlir/IR/Builders.h"
 

@@ -12,7 +12,7 @@
 
 #include "luminal/EqSat/Rules/Rules.h"
 #include "Rules.h"
-#include "luminal/Dialect/LLIR/IR/Accuracy.h"
+#include "luminal/Dialect/LLIR/IR/Functions.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Parser/Parser.h"
 

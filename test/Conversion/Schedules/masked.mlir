@@ -227,3 +227,20 @@ func.func @added_to_any(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %
   %o = llir.gemm %p, %v k(16384) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x1024x16384xf32>, tensor<8x16384x32xf32> -> tensor<8x1024x32xf32>
   return %o : tensor<8x1024x32xf32>
 }
+
+// -----
+// Any function of what is masked that keeps the infinity (Functions.def has its value).
+// REMARK: Function=rounded {{.*}} walks from=0, walks to="d1 + 1"
+func.func @rounded(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: tensor<8x16384x32xf32>) -> tensor<8x1024x32xf32> {
+  %key = llir.iota <(d0, d1, d2) -> (d2)> : tensor<8x1024x16384xi64>
+  %query = llir.iota <(d0, d1, d2) -> (d1)> : tensor<8x1024x16384xi64>
+  %mask = llir.elementwise less_equal(%key, %query) : (tensor<8x1024x16384xi64>, tensor<8x1024x16384xi64>) -> tensor<8x1024x16384xi1>
+  %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x1024x64xf32>, tensor<8x16384x64xf32> -> tensor<8x1024x16384xf32>
+  %c = llir.constant dense<0xFF800000> : tensor<f32>
+  %l = llir.view %c <(d0, d1, d2) -> ()> : tensor<f32> -> tensor<8x1024x16384xf32>
+  %x = llir.elementwise select(%mask, %s, %l) : (tensor<8x1024x16384xi1>, tensor<8x1024x16384xf32>, tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %y = llir.elementwise floor(%x) : (tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %p = llir.softmax %y : tensor<8x1024x16384xf32>
+  %o = llir.gemm %p, %v k(16384) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x1024x16384xf32>, tensor<8x16384x32xf32> -> tensor<8x1024x32xf32>
+  return %o : tensor<8x1024x32xf32>
+}

@@ -19,8 +19,8 @@ def rows(path, heading):
 
 
 names = dict(re.findall(r'I32EnumAttrCase<"(\w+)", \d+, "(\w+)">', text("include/luminal/Dialect/LLIR/IR/LLIRAttrs.td")))
-stated = {names[fn]: bounds.split(", ") for fn, bounds in re.findall(
-    r"^LUMINAL_FN_ULPS\((\w+), (.*)\)$", text("include/luminal/Dialect/LLIR/IR/Accuracy.def"), re.M)}
+stated = {names[fn]: bounds for fn, *bounds in re.findall(
+    r"^LUMINAL_FN\w*\((\w+), (?:\d, )?\w+, \d+, ([\d.]+), ([\d.]+), ([\d.]+)", text("include/luminal/Dialect/LLIR/IR/Functions.def"), re.M)}
 told = {fn: row[1:] for row in rows("docs/LLIR.md", "Numbers") for fn in re.findall(r"`(\w+)`", row[0])}
 for fn in stated.keys() | told.keys():
     assert stated.get(fn) == told.get(fn), f"{fn}: the code says {stated.get(fn)}, docs/LLIR.md {told.get(fn)}"

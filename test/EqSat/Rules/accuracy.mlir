@@ -1,4 +1,4 @@
-// max-ulps admits a rule by the accuracy of its function in the given element type (Accuracy.def): f32 sigmoid is
+// max-ulps admits a rule by the accuracy of its function in the given element type (Functions.def): f32 sigmoid is
 // within 1.97 ulp, f64 within 3.5, f16, which is computed in f32, within 0.502.
 
 // RUN: luminal-opt %s --eqsat-saturate="max-ulps=1" | FileCheck %s --check-prefixes=CHECK,ONE

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The code of each function of floats, on a vector and on a scalar, in f64,
-// f32, f16 and bf16, is held to Accuracy.def: on all 2^16 inputs where there
+// f32, f16 and bf16, is held to Functions.def: on all 2^16 inputs where there
 // are no more, else on random ones of every magnitude. The references are the C
 // library's functions of long double, whose error is about 2^-11 ulp of f64.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ScalarCode.h"
-#include "luminal/Dialect/LLIR/IR/Accuracy.h"
+#include "luminal/Dialect/LLIR/IR/Functions.h"
 
 #include <bit>
 #include <cmath>

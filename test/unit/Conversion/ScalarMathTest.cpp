@@ -5,16 +5,16 @@
 // on every float32 whose bits are a multiple of a stride, on special values,
 // and (two operands) on pairs of them. The references are the C library's f64
 // functions: their own error, about 1 ulp of f64, is 2^-29 ulp of f32. The
-// allowed error is in Accuracy.def; ScalarAccuracyTest.cpp has the other types.
-// LUMINAL_MATH_STRIDE=1 tries all 2^32 inputs. LUMINAL_MATH_PEER names a file
-// with another implementation's results for the same inputs, in the same order,
-// which are judged the same way: utils/check-scalar-math.py passes PyTorch's
-// through a pipe.
+// allowed error is in Functions.def; ScalarAccuracyTest.cpp has the other
+// types. LUMINAL_MATH_STRIDE=1 tries all 2^32 inputs. LUMINAL_MATH_PEER names a
+// file with another implementation's results for the same inputs, in the same
+// order, which are judged the same way: utils/check-scalar-math.py passes
+// PyTorch's through a pipe.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ScalarCode.h"
-#include "luminal/Dialect/LLIR/IR/Accuracy.h"
+#include "luminal/Dialect/LLIR/IR/Functions.h"
 #include "gtest/gtest.h"
 
 #include <bit>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ErrorBounds.h"
-#include "luminal/Dialect/LLIR/IR/Accuracy.h"
+#include "luminal/Dialect/LLIR/IR/Functions.h"
 #include "mlir/IR/Builders.h"
 #include "gtest/gtest.h"
 
@@ -49,11 +49,11 @@ static double sumUnit(DType t) {
 static double ulpsOf(Fn fn, DType t) {
   double f64 = 0, f32 = 0, narrow = 0;
   switch (fn) {
-#define LUMINAL_FN_ULPS(FN, F64, F32, NARROW)                                  \
+#define LUMINAL_FN(FN, OPERANDS, TYPES, WORK, F64, F32, NARROW)                \
   case Fn::FN:                                                                 \
     f64 = F64, f32 = F32, narrow = NARROW;                                     \
     break;
-#include "luminal/Dialect/LLIR/IR/Accuracy.def"
+#include "luminal/Dialect/LLIR/IR/Functions.def"
   }
   return t == DType::F64 ? f64 : t == DType::F32 ? f32 : narrow;
 }

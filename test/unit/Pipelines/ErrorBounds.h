@@ -3,7 +3,7 @@
 //
 // For each op, the ops (f64, flat LLIR) that compute a bound of the difference
 // between compiled code and the interpreter, from the bounds of its operands:
-// - a scalar function is off by what Accuracy.def states, and by what it makes
+// - a scalar function is off by what Functions.def states, and by what it makes
 //   of its operands' error;
 // - sums and products accumulate in f32 (f64 for f64) in any order: n roundings
 //   of the sum of absolute terms, and one to the type of the result;

@@ -9,6 +9,7 @@
 
 #include "luminal/Dialect/LLIR/Analysis/MaskAnalysis.h"
 #include "luminal/Dialect/HLIR/IR/IntegerRange.h"
+#include "luminal/Dialect/LLIR/IR/Functions.h"
 #include "luminal/Dialect/LLIR/Utils/Values.h"
 #include "luminal/Support/IndexCheck.h"
 
@@ -323,44 +324,15 @@ Masked Masks::chooseMasked(llir::ElementwiseOp op, const Index &index) {
 
 /// What a function makes of numbers, where that is 0 or infinite in every type.
 static std::optional<double> apply(Fn fn, ArrayRef<double> x) {
-  double result;
-  switch (fn) {
-  case Fn::Cast:
-    result = x[0];
-    break;
-  case Fn::Neg:
-    result = -x[0];
-    break;
-  case Fn::Add:
-    result = x[0] + x[1];
-    break;
-  case Fn::Sub:
-    result = x[0] - x[1];
-    break;
-  case Fn::Mul:
-    result = x[0] * x[1];
-    break;
-  case Fn::Div:
-    result = x[0] / x[1];
-    break;
-  case Fn::Exp:
-  case Fn::ExpApprox:
-  case Fn::ExpFast:
-    result = std::exp(x[0]);
-    break;
-  case Fn::Exp2:
-  case Fn::Exp2Fast:
-    result = std::exp2(x[0]);
-    break;
-  default:
+  std::optional<double> result = fn == Fn::Cast ? x[0] : llir::evaluate(fn, x);
+  if (!result)
     return std::nullopt;
-  }
   // Of finite numbers the result is rounded.
   bool isExact = fn == Fn::Cast || llvm::any_of(x, [](double v) {
                    return v == 0 || std::isinf(v);
                  });
-  bool isSame = result == 0 || std::isinf(result);
-  return isExact && isSame ? std::optional(result) : std::nullopt;
+  bool isSame = *result == 0 || std::isinf(*result);
+  return isExact && isSame ? result : std::nullopt;
 }
 
 /// Whether `v` is the reference of its row, or that negated or cast.

@@ -7,45 +7,6 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-unsigned llir::getFlops(Fn fn) {
-  switch (fn) {
-  case Fn::Recip:
-  case Fn::Div:
-  case Fn::Sqrt:
-    return 4;
-  case Fn::Rsqrt:
-  case Fn::Mod:
-  case Fn::FloorDiv:
-  case Fn::FloorMod:
-    return 8;
-  case Fn::ExpApprox:
-  case Fn::ExpFast:
-  case Fn::Exp:
-  case Fn::Exp2:
-  case Fn::Exp2Fast:
-    return 10;
-  case Fn::Expm1:
-  case Fn::Log:
-  case Fn::Log2:
-    return 14;
-  case Fn::Log1p:
-  case Fn::Sin:
-  case Fn::Cos:
-  case Fn::Sigmoid:
-  case Fn::Silu:
-    return 16;
-  case Fn::Tanh:
-  case Fn::Erf:
-  case Fn::Gelu:
-  case Fn::GeluTanh:
-    return 20;
-  case Fn::Pow:
-    return 40;
-  default:
-    return 1;
-  }
-}
-
 double llir::nominalValue(const Expr &e, const Assumptions &assumptions,
                           int64_t nominal) {
   auto symbol = [&](std::string_view name) -> std::optional<int64_t> {

@@ -3,7 +3,7 @@
 
 #include "Quantities.h"
 #include "luminal/Dialect/HLIR/IR/EnumFormat.h"
-#include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "luminal/Dialect/LLIR/IR/Functions.h"
 
 using namespace mlir;
 using namespace luminal;
@@ -33,74 +33,33 @@ static bool isComputeType(Type type) {
 // elementwise
 //===----------------------------------------------------------------------===//
 
-unsigned llir::getArity(Fn fn) {
-  if (fn == Fn::Select)
-    return 3;
-  return static_cast<unsigned>(fn) < static_cast<unsigned>(Fn::Add) ? 1 : 2;
-}
-
-namespace {
-/// Operand element types that a function takes.
-enum class Domain { Float, Number, NumberOrBool, Bool, Any };
-} // namespace
-
-static Domain getDomain(Fn fn) {
-  switch (fn) {
-  case Fn::Neg:
-  case Fn::Abs:
-  case Fn::Add:
-  case Fn::Sub:
-  case Fn::Div:
-  case Fn::Mod:
-  case Fn::Max:
-  case Fn::Min:
-  case Fn::FloorDiv:
-  case Fn::FloorMod:
-    return Domain::Number;
-  case Fn::Mul:
-  case Fn::LessThan:
-  case Fn::LessEqual:
-  case Fn::Equal:
-    return Domain::NumberOrBool;
-  case Fn::Not:
-  case Fn::Or:
-    return Domain::Bool;
-  case Fn::Cast:
-  case Fn::Bitcast:
-  case Fn::Select:
-    return Domain::Any;
-  default:
-    return Domain::Float;
-  }
-}
-
-static StringRef describe(Domain domain) {
-  switch (domain) {
-  case Domain::Float:
+static StringRef describe(OperandTypes types) {
+  switch (types) {
+  case OperandTypes::Float:
     return "f16, bf16, f32 or f64";
-  case Domain::Number:
+  case OperandTypes::Number:
     return "a float, i32 or i64";
-  case Domain::NumberOrBool:
+  case OperandTypes::NumberOrBool:
     return "a float, i32, i64 or i1";
-  case Domain::Bool:
+  case OperandTypes::Bool:
     return "i1";
-  case Domain::Any:
+  case OperandTypes::Any:
     return "any element type";
   }
   llvm_unreachable("covered switch");
 }
 
-static bool accepts(Domain domain, Type type) {
-  switch (domain) {
-  case Domain::Float:
+static bool accepts(OperandTypes types, Type type) {
+  switch (types) {
+  case OperandTypes::Float:
     return isa<FloatType>(type) && isComputeType(type);
-  case Domain::Number:
+  case OperandTypes::Number:
     return isComputeType(type);
-  case Domain::NumberOrBool:
+  case OperandTypes::NumberOrBool:
     return isComputeType(type) || type.isInteger(1);
-  case Domain::Bool:
+  case OperandTypes::Bool:
     return type.isInteger(1);
-  case Domain::Any:
+  case OperandTypes::Any:
     return hlir::getDType(type).has_value();
   }
   llvm_unreachable("covered switch");
@@ -127,9 +86,9 @@ LogicalResult ElementwiseOp::verify() {
                              << " but results in " << result;
     return success();
   }
-  Domain domain = getDomain(fn);
-  if (!accepts(domain, first))
-    return emitOpError() << stringifyFn(fn) << " takes " << describe(domain)
+  OperandTypes types = llir::getOperandTypes(fn);
+  if (!accepts(types, first))
+    return emitOpError() << stringifyFn(fn) << " takes " << describe(types)
                          << ", found " << first;
   if (getInputs().size() == 2 &&
       typeOf(getInputs()[1]).getElementType() != first)
@@ -254,8 +213,8 @@ static LogicalResult verifyRowFunction(Operation *op) {
   RankedTensorType type = typeOf(op->getOperand(0));
   if (type.getRank() == 0)
     return op->emitOpError() << "expects an operand of rank 1 or more";
-  if (!accepts(Domain::Float, type.getElementType()))
-    return op->emitOpError() << "takes " << describe(Domain::Float)
+  if (!accepts(OperandTypes::Float, type.getElementType()))
+    return op->emitOpError() << "takes " << describe(OperandTypes::Float)
                              << ", found " << type.getElementType();
   return success();
 }

@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Fusion.h"
-#include "luminal/Dialect/LLIR/IR/Accuracy.h"
+#include "luminal/Dialect/LLIR/IR/Functions.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "luminal/Support/IndexCheck.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"

@@ -16,7 +16,7 @@
 #include "Judgement.h"
 #include "NodeFunction.h"
 #include "RuleFixture.h"
-#include "luminal/Dialect/LLIR/IR/Accuracy.h"
+#include "luminal/Dialect/LLIR/IR/Functions.h"
 #include "luminal/EqSat/Core/Runner.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/IR/Verifier.h"

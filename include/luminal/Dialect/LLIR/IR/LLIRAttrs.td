@@ -8,7 +8,7 @@ include "luminal/Dialect/LLIR/IR/LLIRBase.td"
 include "mlir/IR/EnumAttr.td"
 
 /// One scalar function. Unary, binary or ternary as the comment says; operand and result types as verified by the op.
-/// Accuracy.def says how accurate each is in each type.
+/// Functions.def says how accurate each is in each type.
 def LLIR_Fn : I32EnumAttr<"Fn", "a scalar function", [
     // Unary.
     I32EnumAttrCase<"Neg", 0, "neg">, I32EnumAttrCase<"Abs", 1, "abs">, I32EnumAttrCase<"Exp", 2, "exp">,
