@@ -427,9 +427,91 @@ std::optional<int64_t> ExprSolver::lowerOfPair(const Expr &e) {
   return std::nullopt;
 }
 
+bool ExprSolver::sortByDivisors(std::vector<Quotient> &quotients) {
+  for (auto next = quotients.begin(); next != quotients.end(); ++next) {
+    auto least = std::find_if(next, quotients.end(), [&](const Quotient &q) {
+      return std::all_of(next, quotients.end(), [&](const Quotient &other) {
+        return luminal::divideExactly(other.divisor, q.divisor).has_value();
+      });
+    });
+    if (least == quotients.end())
+      return false;
+    std::iter_swap(next, least);
+  }
+  return true;
+}
+
+/// Quotients of one numerator are sums of digits where their divisors divide
+/// each other: x floordiv m = r * (x floordiv (m * r)) + digit, 0 <= digit < r.
+/// Each digit has bounds of its own; quotients of which some are added and
+/// others taken away bound each other only.
+std::optional<int64_t> ExprSolver::lowerOfDigits(const Expr &e) {
+  std::vector<Expr> numerators;
+  for (const Expr &atom : atomsOf(e)) {
+    if (atom.kind() != Expr::Kind::FloorDiv || !step())
+      continue;
+    const Expr &x = atom.operands()[0];
+    if (std::find(numerators.begin(), numerators.end(), x) != numerators.end())
+      continue;
+    numerators.push_back(x);
+    if (std::optional<int64_t> low = lowerOfDigits(e, x))
+      return low;
+  }
+  return std::nullopt;
+}
+
+Expr ExprSolver::expandMods(const Expr &e, const Expr &x) {
+  Expr result = e;
+  for (const Expr &atom : atomsOf(e)) {
+    if (atom.kind() != Expr::Kind::Mod)
+      continue;
+    const Expr &y = atom.operands()[0], &b = atom.operands()[1];
+    if (y != x && (y.kind() != Expr::Kind::FloorDiv || y.operands()[0] != x))
+      continue;
+    if (std::optional<Expr::Linear> linear = linearInAtom(result, atom))
+      result = linear->rest + linear->stride * (y - b * floorDiv(y, b));
+  }
+  return result;
+}
+
+std::optional<int64_t> ExprSolver::lowerOfDigits(const Expr &e, const Expr &x) {
+  Expr rest = expandMods(e, x);
+  if (rest.isUndefined())
+    return std::nullopt;
+  std::vector<Quotient> chain;
+  for (const Expr &atom : atomsOf(rest))
+    if (atom == x)
+      chain.push_back({atom, Expr(1)});
+    else if (atom.kind() == Expr::Kind::FloorDiv && atom.operands()[0] == x)
+      chain.push_back({atom, atom.operands()[1]});
+  if (chain.size() < 2 || !sortByDivisors(chain))
+    return std::nullopt;
+  Expr weight;
+  for (size_t i = 0;; ++i) {
+    std::optional<Expr::Linear> linear = linearInAtom(rest, chain[i].atom);
+    if (!linear)
+      return std::nullopt;
+    rest = linear->rest;
+    weight = weight + linear->stride;
+    if (i + 1 == chain.size())
+      return lower(rest + weight * chain[i].atom);
+    const Expr radix =
+        *luminal::divideExactly(chain[i + 1].divisor, chain[i].divisor);
+    if (!positive(radix))
+      return std::nullopt;
+    if (!nonNegative(weight)) {
+      if (!nonNegative(-weight))
+        return std::nullopt;
+      rest = rest + weight * (radix - Expr(1));
+    }
+    weight = weight * radix;
+  }
+}
+
 std::optional<int64_t> ExprSolver::computeLower(const Expr &e) {
   if (std::optional<int64_t> low = lowerOfPair(e))
     return low;
+  std::optional<int64_t> best = lowerOfDigits(e);
   // Compound factors sort after symbols and dims: going from last to first
   // eliminates them before what they depend on; dims before symbols, since
   // extents are expressions over symbols.
@@ -445,9 +527,11 @@ std::optional<int64_t> ExprSolver::computeLower(const Expr &e) {
     return Expr::compare(b, a) < 0;
   });
   for (const Expr &atom : atoms)
-    if (std::optional<int64_t> low = eliminate(e, atom))
-      return low;
-  return std::nullopt;
+    if (std::optional<int64_t> low = eliminate(e, atom)) {
+      raise(best, low);
+      return best;
+    }
+  return best;
 }
 
 std::optional<int64_t> ExprSolver::eliminate(const Expr &e, const Expr &atom) {

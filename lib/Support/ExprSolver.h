@@ -76,6 +76,17 @@ private:
   std::optional<int64_t> computeLower(const Expr &e);
   std::optional<int64_t> eliminate(const Expr &e, const Expr &atom);
   std::optional<int64_t> lowerOfPair(const Expr &e);
+  /// `atom` is x floordiv divisor, or x itself.
+  struct Quotient {
+    Expr atom, divisor;
+  };
+  /// So that each divisor divides the next one; false where they are no chain.
+  static bool sortByDivisors(std::vector<Quotient> &quotients);
+  std::optional<int64_t> lowerOfDigits(const Expr &e);
+  /// By those of `x`.
+  std::optional<int64_t> lowerOfDigits(const Expr &e, const Expr &x);
+  /// y mod b = y - b * (y floordiv b), of `x` and of its quotients.
+  Expr expandMods(const Expr &e, const Expr &x);
   void bounds(const Expr &atom, std::vector<Expr> &lows,
               std::vector<Expr> &highs);
   /// A bound of `e` without dims, where every dim enters with a known sign.

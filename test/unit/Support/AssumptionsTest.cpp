@@ -10,6 +10,7 @@
 #include "Points.h"
 #include "PrintExpr.h"
 #include "gtest/gtest.h"
+#include <algorithm>
 #include <random>
 
 using namespace luminal;
@@ -185,6 +186,34 @@ TEST(Assumptions, ExtentsAfterStrides) {
   // False at one point only, and so not proved.
   EXPECT_FALSE(sc.provablyLess(Expr::floorDiv(s("s"), 2), 32));
   EXPECT_FALSE(sc.provablyLess(Expr::mod(s("u"), 299), 298));
+}
+
+// Digits of a number in another order, of which simplification keeps quotients
+// with coefficients of either sign: 48 * (d0 floordiv 1024) - 575 * (d0
+// floordiv 12288) + ... .
+TEST(Assumptions, DigitsInAnotherOrderStayInRange) {
+  for (const Expr &outer : {Expr(2), s("b")}) {
+    const std::vector<Expr> extents = {outer, 48, 12, 1024};
+    std::map<std::string, SymbolRange> symbols = {{"b", {1, {}}}};
+    Assumptions sc(symbols, {product(extents)});
+    const std::vector<Expr> digits = delinearize(d(0), extents);
+    std::vector<unsigned> order = {0, 1, 2, 3};
+    do {
+      for (size_t begin = 0; begin < 4; ++begin) {
+        std::vector<Expr> index, range;
+        for (size_t i = begin; i < 4; ++i) {
+          index.push_back(digits[order[i]]);
+          range.push_back(extents[order[i]]);
+        }
+        Expr e = sc.simplify(linearize(index, range));
+        EXPECT_TRUE(sc.provablyNonNegative(e)) << e.str();
+        EXPECT_TRUE(sc.provablyLess(e, product(range))) << e.str();
+        // One less, and it is not proved.
+        EXPECT_FALSE(sc.provablyLess(e, product(range) - Expr(1))) << e.str();
+        EXPECT_FALSE(sc.provablyLess(Expr(0), e)) << e.str();
+      }
+    } while (std::next_permutation(order.begin(), order.end()));
+  }
 }
 
 // A query without an answer costs no more than the limits: counted in
