@@ -547,7 +547,7 @@ def add_to_slice(x, y):
     z = x.clone()
     z[1:3].add_(y)
     z[:, 0].mul_(2)
-    z[:, 1::2] = 0
+    z[:, 1::2], z[0][..., 9::3] = 0, z[1, ..., 9::3]
     z.t()[2].copy_(y[0, :1].expand(4))
     z[0, 0] = 5
     return z, z.sum(), z[1]

@@ -72,3 +72,22 @@ def test_functions_of_masked_scores(function, device):
     for which, key, value in [(None, 0, 0.0), (1, 200, float("nan")), (2, 511, float("inf")), (1, 300, -float("inf"))]:
         changed = change(tensors, which, key, value)
         torch.testing.assert_close(call(*changed), attend(*changed), rtol=1e-3, atol=1e-3, equal_nan=True)
+
+
+@pytest.mark.parametrize("function", [torch.sigmoid, lambda x: torch.relu(x).square(), lambda x: x.exp()],
+                         ids=["sigmoid", "squared relu", "exp"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("device", DEVICES)
+def test_attention_without_a_softmax(function, dtype, device):
+    """Both products are walked jointly, and hidden keys are left out; those whose values are no number count."""
+    def attend(q, k, v):
+        place = torch.arange(q.shape[-2], device=q.device)
+        scores = torch.where(place[:, None] >= place, q @ k.mT, float("-inf"))
+        return function(scores) @ v
+
+    generator = torch.Generator().manual_seed(0)
+    tensors = [(torch.randn(2, 2, 1536, WIDTH, generator=generator) / 4).to(device, dtype) for _ in range(3)]
+    call = luminal.compile(attend, tuple(tensors))
+    for which, key, value in [(None, 0, 0.0), (1, 200, float("nan")), (2, 1535, float("inf")), (1, 300, -float("inf"))]:
+        changed = change(tensors, which, key, value)
+        torch.testing.assert_close(call(*changed), attend(*changed), rtol=1e-3, atol=1e-3, equal_nan=True)

@@ -98,6 +98,10 @@ Value Importer::read(const std::string &name) {
 LogicalResult Importer::write(const std::string &name, Value value,
                               std::string &reason, bool last) {
   GraphTensor &tensor = tensors.find(name)->second;
+  // Nothing is written.
+  if (llvm::any_of(tensor.extents,
+                   [](const Expr &extent) { return extent.isConstant(0); }))
+    return success();
   Memory &memory = memories[tensor.memory];
   if (!last && (memory.maybeShares || memory.maybeShared)) {
     reason = "writes in place to memory that may be shared: a reshape of a "

@@ -327,3 +327,15 @@ func.func @stream_scores(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> (tenso
   }
   return %r#0, %r#1 : tensor<64xf32>, tensor<64x64xf32>
 }
+
+// -----
+func.func @stream_of_two_products(%a: tensor<64x64xf32>, %b: tensor<64x32xf32>) -> (tensor<64x32xf32>, tensor<64x16xf32>) {
+  // expected-error @+1 {{its schedule walks anchors jointly, but no product sums over what another one makes}}
+  %r:2 = llir.kernel(%a, %b) loops<grid(d0:all) stream(d1:16) op0 = tile {lanes = 8, pack = columns, panel = 16, rows = 4, vectors = 2} op1 = tile {lanes = 8, pack = columns, panel = 16, rows = 4, vectors = 2}> : (tensor<64x64xf32>, tensor<64x32xf32>) -> (tensor<64x32xf32>, tensor<64x16xf32>) {
+  ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x32xf32>):
+    %0 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf32>, tensor<64x32xf32> -> tensor<64x32xf32>
+    %1 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf32>, tensor<64x32xf32> -> tensor<64x16xf32>
+    llir.yield %0, %1 : tensor<64x32xf32>, tensor<64x16xf32>
+  }
+  return %r#0, %r#1 : tensor<64x32xf32>, tensor<64x16xf32>
+}

@@ -244,3 +244,35 @@ func.func @rounded(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: te
   %o = llir.gemm %p, %v k(16384) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x1024x16384xf32>, tensor<8x16384x32xf32> -> tensor<8x1024x32xf32>
   return %o : tensor<8x1024x32xf32>
 }
+
+// -----
+// Without a reduction between both products: attention by sigmoids.
+// KERNELS-LABEL: func.func @sigmoids
+// KERNELS: llir.kernel(%arg0, %arg1, %arg2)
+// KERNELS-NOT: llir.kernel
+// KERNELS: return
+// REMARK: Function=sigmoids | anchors=2, {{.*}} walks from=0, walks to="d1 + 1"
+func.func @sigmoids(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: tensor<8x16384x32xf32>) -> tensor<8x1024x32xf32> {
+  %key = llir.iota <(d0, d1, d2) -> (d2)> : tensor<8x1024x16384xi64>
+  %query = llir.iota <(d0, d1, d2) -> (d1)> : tensor<8x1024x16384xi64>
+  %mask = llir.elementwise less_equal(%key, %query) : (tensor<8x1024x16384xi64>, tensor<8x1024x16384xi64>) -> tensor<8x1024x16384xi1>
+  %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x1024x64xf32>, tensor<8x16384x64xf32> -> tensor<8x1024x16384xf32>
+  %c = llir.constant dense<0xFF800000> : tensor<f32>
+  %l = llir.view %c <(d0, d1, d2) -> ()> : tensor<f32> -> tensor<8x1024x16384xf32>
+  %x = llir.elementwise select(%mask, %s, %l) : (tensor<8x1024x16384xi1>, tensor<8x1024x16384xf32>, tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %p = llir.elementwise sigmoid(%x) : (tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %o = llir.gemm %p, %v k(16384) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x1024x16384xf32>, tensor<8x16384x32xf32> -> tensor<8x1024x32xf32>
+  return %o : tensor<8x1024x32xf32>
+}
+
+// -----
+// A unit of at most 112 rows would read 256 columns for an index of the stream: more than both products move between them.
+// KERNELS-LABEL: func.func @wide
+// KERNELS: llir.kernel(%arg0, %arg1)
+// KERNELS: llir.kernel(%{{.*}}, %arg2)
+func.func @wide(%q: tensor<8x1024x128xf32>, %k: tensor<8x16384x128xf32>, %v: tensor<8x16384x128xf32>) -> tensor<8x1024x128xf32> {
+  %s = llir.gemm %q, %k k(128) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x1024x128xf32>, tensor<8x16384x128xf32> -> tensor<8x1024x16384xf32>
+  %p = llir.elementwise sigmoid(%s) : (tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %o = llir.gemm %p, %v k(16384) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x1024x16384xf32>, tensor<8x16384x128xf32> -> tensor<8x1024x128xf32>
+  return %o : tensor<8x1024x128xf32>
+}

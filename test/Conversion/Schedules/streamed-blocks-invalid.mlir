@@ -305,3 +305,16 @@ func.func @skipped(%a: tensor<128x64xf16>, %b: tensor<128x64xf16>, %c: tensor<12
   }
   return %r : tensor<128x64xf16>
 }
+
+// -----
+func.func @no_reduction(%a: tensor<128x64xf16>, %b: tensor<128x64xf16>, %c: tensor<128x64xf16>) -> tensor<128x64xf16> {
+  // expected-error @+1 {{its schedule walks anchors jointly, but a reduction and a product are not among them}}
+  %r = llir.kernel(%a, %b, %c) loops<grid(d0:64) stream(d1:64) threads(128, 128) op0 = block {use = mma} op2 = joint> : (tensor<128x64xf16>, tensor<128x64xf16>, tensor<128x64xf16>) -> tensor<128x64xf16> {
+  ^bb0(%q: tensor<128x64xf16>, %k: tensor<128x64xf16>, %v: tensor<128x64xf16>):
+    %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<128x64xf16>, tensor<128x64xf16> -> tensor<128x128xf16>
+    %2 = llir.elementwise sigmoid(%1) : (tensor<128x128xf16>) -> tensor<128x128xf16>
+    %3 = llir.gemm %2, %v k(128) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<128x128xf16>, tensor<128x64xf16> -> tensor<128x64xf16>
+    llir.yield %3 : tensor<128x64xf16>
+  }
+  return %r : tensor<128x64xf16>
+}

@@ -259,7 +259,6 @@ luminal::findStreamedAnchors(llir::ProductOpInterface last) {
   SmallVector<Operation *> found, pending{last};
   llvm::SetVector<Operation *> seen;
   seen.insert(last);
-  bool hasReduction = false;
   while (!pending.empty()) {
     Operation *op = pending.pop_back_val();
     // Memory, whatever filled it.
@@ -270,7 +269,6 @@ luminal::findStreamedAnchors(llir::ProductOpInterface last) {
       if (role == StreamedSpace::Role::None)
         continue;
       found.push_back(op);
-      hasReduction |= role == StreamedSpace::Role::Reduction;
       if (op != last && isa<llir::ProductOpInterface>(op))
         continue;
     }
@@ -281,7 +279,8 @@ luminal::findStreamedAnchors(llir::ProductOpInterface last) {
     if (seen.size() > kMostOps)
       return {};
   }
-  if (!hasReduction)
+  // Nothing before the product is over the dim.
+  if (found.size() == 1)
     return {};
   auto sort = [](SmallVectorImpl<Operation *> &ops) {
     llvm::sort(

@@ -12,16 +12,29 @@ using Anchor = StreamedSpace::Anchor;
 Decision StreamedStages::find() {
   if (Decision found = s.find(); !found)
     return found;
-  auto reductions =
-      a.kernel.getBody().front().getOps<llir::RowReductionOpInterface>();
-  if (reductions.empty())
+  Block &body = a.kernel.getBody().front();
+  auto reductions = body.getOps<llir::RowReductionOpInterface>();
+  auto products = body.getOps<llir::ProductOpInterface>();
+  if (!reductions.empty())
+    extent = (*reductions.begin()).getReducedExtent();
+  else if (llvm::hasNItemsOrMore(products, 2))
+    // The last one sums over what others made.
+    for (llir::ProductOpInterface product : products)
+      extent = product.getReducedExtent();
+  else
     return Decision::refuse("no reduction walks a dim");
-  extent = (*reductions.begin()).getReducedExtent();
   space.emplace(s.extents, extent);
   for (Operation &op : a.kernel.getOps())
     if (llir::hasLoops(&op))
       if (Decision added = space->add(&op); !added)
         return added;
+  auto hasRole = [&](Role role) {
+    return llvm::any_of(getAnchors(), [&](const Anchor &anchor) {
+      return anchor.role == role;
+    });
+  };
+  if (reductions.empty() && !(hasRole(Role::Scores) && hasRole(Role::Sum)))
+    return Decision::refuse("no product sums over what another one makes");
   // What is left at the end is one value or one line for each row.
   for (const MovedResult &result : s.results)
     if (getRank(result.source) > getPosition() + 1)

@@ -69,6 +69,9 @@ struct LoopForms {
   LoopCaseAttr (*getNontemporal)(LoopCaseAttr loopCase) = nullptr;
   /// Whether what the forms after these propose is taken where it is cheaper.
   bool competes = false;
+  /// Whether a case is of these forms, where others have the same names and fit
+  /// the kernel as well; null: it is.
+  bool (*isMeant)(LoopCaseAttr loopCase) = nullptr;
 };
 
 /// Of a block of the grid that has parts.

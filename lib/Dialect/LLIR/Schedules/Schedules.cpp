@@ -61,7 +61,7 @@ const LoopForms *llir::findForms(KernelOp kernel, LoopCaseAttr loopCase,
           return llvm::is_contained(forms->names, name);
         }))
       continue;
-    if (forms->fits(kernel))
+    if (forms->fits(kernel) && (!forms->isMeant || forms->isMeant(loopCase)))
       return forms;
     named = named ? named : forms;
   }

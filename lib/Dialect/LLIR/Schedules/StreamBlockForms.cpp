@@ -441,6 +441,9 @@ static LogicalResult verify(KernelOp kernel,
   if (!machine.sharedBytes)
     return emitError() << "has anchors that blocks of threads walk jointly, "
                           "for which the machine has no shared memory";
+  if (!::fits(kernel))
+    return emitError() << "walks anchors jointly, but a reduction and a "
+                          "product are not among them";
   KernelAnalysis a(kernel, ranges);
   StreamedStages t(a);
   Decision fits = t.find();

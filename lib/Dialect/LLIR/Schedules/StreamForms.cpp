@@ -67,15 +67,13 @@ private:
 } // namespace
 
 static bool fits(KernelOp kernel) {
-  bool hasReduction = false;
   unsigned anchors = 0;
   for (Operation &op : kernel.getOps()) {
     if (isa<UpdateOpInterface>(op))
       return false;
     anchors += hasLoops(&op);
-    hasReduction |= isa<RowReductionOpInterface>(op);
   }
-  return hasReduction && anchors > 1;
+  return anchors > 1;
 }
 
 /// Bytes that one index of the stream takes in a row of the unit.
@@ -457,7 +455,20 @@ static Workspace countWorkspace(KernelOp kernel,
           blocks * kCounterBytes};
 }
 
+/// Products on chip have tiles as well, and no stream.
+static bool isMeant(LoopCaseAttr loopCase) {
+  return !loopCase.getStream().empty();
+}
+
 static const StringRef kNames[] = {"tile", "dot", "axpy", "joint"};
-const LoopForms llir::kStreamForms = {"streamed",  kNames,        fits,
-                                      propose,     count,         verify,
-                                      verifyParts, countWorkspace};
+const LoopForms llir::kStreamForms = {"streamed",
+                                      kNames,
+                                      fits,
+                                      propose,
+                                      count,
+                                      verify,
+                                      verifyParts,
+                                      countWorkspace,
+                                      /*getNontemporal=*/nullptr,
+                                      /*competes=*/false,
+                                      isMeant};

@@ -187,6 +187,8 @@ private:
                          llvm::ArrayRef<Expr> rows) const;
   double countRowsAtOnce(ProductOpInterface op,
                          llvm::ArrayRef<Expr> rows) const;
+  bool isLessTraffic(ProductOpInterface last,
+                     llvm::ArrayRef<mlir::Operation *> anchors) const;
   void findStreams();
   bool canStream(const Group &group, mlir::Operation *op) const;
   bool fitsOnChip(ProductOpInterface op) const;

@@ -77,13 +77,37 @@ double FusionPlan::countRowsAtOnce(ProductOpInterface op,
   return std::min(countSharedRows(op, rows), kMostRowsInUnit);
 }
 
-/// Which anchors may be walked jointly with a product after them.
+/// Whether products that are walked jointly without a reduction between them
+/// take less memory traffic than one after the other: for an index of the
+/// stream, a unit reads the columns of all of them, where otherwise an element
+/// of each of its rows is written and read.
+bool FusionPlan::isLessTraffic(ProductOpInterface last,
+                               ArrayRef<Operation *> anchors) const {
+  SmallVector<Expr> extents = hlir::getExtents(last->getResult(0));
+  double columns = nominalValue(extents.back(), symbols);
+  for (Operation *op : anchors)
+    if (op != last.getOperation())
+      columns += nominalValue(cast<ProductOpInterface>(op).getReducedExtent(),
+                              symbols);
+  return columns <= 2 * countRowsAtOnce(last, ArrayRef(extents).drop_back());
+}
+
+/// Which anchors may be walked jointly with a product after them. One that
+/// could be so with several is a softmax's first.
 void FusionPlan::findStreams() {
-  if (chipBytes > 0 || sharedBytes > 0)
+  if (chipBytes == 0 && sharedBytes == 0)
+    return;
+  for (bool hasReduction : {true, false})
     for (auto product : func.getBody().front().getOps<ProductOpInterface>()) {
       SmallVector<Operation *> anchors = findStreamedAnchors(product);
+      if (anchors.empty() ||
+          hasReduction !=
+              llvm::any_of(anchors, llvm::IsaPred<RowReductionOpInterface>))
+        continue;
       if (chipBytes == 0 &&
           !canStreamByBlocks(product, anchors, symbols, sharedBytes))
+        continue;
+      if (!hasReduction && !isLessTraffic(product, anchors))
         continue;
       for (Operation *op : anchors)
         streams.try_emplace(op, product);

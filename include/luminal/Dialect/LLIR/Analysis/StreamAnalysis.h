@@ -95,8 +95,8 @@ private:
 
 /// The anchors that `last`, a product that sums over one dim, may be walked
 /// with over that dim, in the order of the program and with itself; none where
-/// there is no reduction among them, or one needs another complete. Ops without
-/// loops between them are found through their operands.
+/// it is alone, or one needs another complete. Ops without loops between them
+/// are found through their operands.
 llvm::SmallVector<mlir::Operation *>
 findStreamedAnchors(llir::ProductOpInterface last);
 
