@@ -91,3 +91,22 @@ def test_attention_without_a_softmax(function, dtype, device):
     for which, key, value in [(None, 0, 0.0), (1, 200, float("nan")), (2, 1535, float("inf")), (1, 300, -float("inf"))]:
         changed = change(tensors, which, key, value)
         torch.testing.assert_close(call(*changed), attend(*changed), rtol=1e-3, atol=1e-3, equal_nan=True)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_mask_that_is_multiplied(device):
+    """As in sequential recommenders: a number times 0 is 0, where it is one."""
+    def attend(q, k, v):
+        place = torch.arange(q.shape[-2], device=q.device)
+        return (F.silu(q @ k.mT) * (place[:, None] >= place) / q.shape[-2]) @ v
+
+    generator = torch.Generator().manual_seed(0)
+    tensors = [torch.randn(2, 2, 1536, WIDTH, generator=generator).to(device) / 4 for _ in range(3)]
+    call = luminal.compile(attend, tuple(tensors))
+    for which, key, value in [(None, 0, 0.0), (1, 200, float("nan")), (2, 1535, float("inf")), (1, 300, -float("inf")),
+                              (1, 1200, 1e25), (0, 200, 1e25)]:
+        changed = change(tensors, which, key, value)
+        if value == 1e25:
+            changed[1 - which][0, 1, 450, 3] = 1e25
+        torch.testing.assert_close(call(*changed), attend(*changed), rtol=1e-3, atol=1e-3, equal_nan=True,
+                                   msg=lambda text: f"{which}, {key}, {value}: {text}")

@@ -266,6 +266,37 @@ func.func @sigmoids(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: t
 }
 
 // -----
+// A condition as a number that scores are multiplied with: where they are numbers, zero. That is seen at the call.
+// REMARK: Function=multiplied {{.*}} walks from=0, walks to="d1 + 1"
+// CODE: arith.cmpi ugt
+func.func @multiplied(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: tensor<8x16384x32xf32>) -> tensor<8x1024x32xf32> {
+  %key = llir.iota <(d0, d1, d2) -> (d2)> : tensor<8x1024x16384xi64>
+  %query = llir.iota <(d0, d1, d2) -> (d1)> : tensor<8x1024x16384xi64>
+  %mask = llir.elementwise less_equal(%key, %query) : (tensor<8x1024x16384xi64>, tensor<8x1024x16384xi64>) -> tensor<8x1024x16384xi1>
+  %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x1024x64xf32>, tensor<8x16384x64xf32> -> tensor<8x1024x16384xf32>
+  %x = llir.elementwise silu(%s) : (tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %m = llir.elementwise cast(%mask) : (tensor<8x1024x16384xi1>) -> tensor<8x1024x16384xf32>
+  %p = llir.elementwise mul(%x, %m) : (tensor<8x1024x16384xf32>, tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %o = llir.gemm %p, %v k(16384) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x1024x16384xf32>, tensor<8x16384x32xf32> -> tensor<8x1024x32xf32>
+  return %o : tensor<8x1024x32xf32>
+}
+
+// -----
+// Nobody bounds the exponential of a score.
+// REMARK: Function=multiplied_exp {{.*}}walks all because="no index of the stream is proved to be masked"
+func.func @multiplied_exp(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: tensor<8x16384x32xf32>) -> tensor<8x1024x32xf32> {
+  %key = llir.iota <(d0, d1, d2) -> (d2)> : tensor<8x1024x16384xi64>
+  %query = llir.iota <(d0, d1, d2) -> (d1)> : tensor<8x1024x16384xi64>
+  %mask = llir.elementwise less_equal(%key, %query) : (tensor<8x1024x16384xi64>, tensor<8x1024x16384xi64>) -> tensor<8x1024x16384xi1>
+  %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x1024x64xf32>, tensor<8x16384x64xf32> -> tensor<8x1024x16384xf32>
+  %x = llir.elementwise exp(%s) : (tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %m = llir.elementwise cast(%mask) : (tensor<8x1024x16384xi1>) -> tensor<8x1024x16384xf32>
+  %p = llir.elementwise mul(%x, %m) : (tensor<8x1024x16384xf32>, tensor<8x1024x16384xf32>) -> tensor<8x1024x16384xf32>
+  %o = llir.gemm %p, %v k(16384) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x1024x16384xf32>, tensor<8x16384x32xf32> -> tensor<8x1024x32xf32>
+  return %o : tensor<8x1024x32xf32>
+}
+
+// -----
 // A unit of at most 112 rows would read 256 columns for an index of the stream: more than both products move between them.
 // KERNELS-LABEL: func.func @wide
 // KERNELS: llir.kernel(%arg0, %arg1)

@@ -303,8 +303,12 @@ Masked Masks::findMasked(Value v, const Index &index) {
   auto op = v.getDefiningOp<llir::ElementwiseOp>();
   if (!op || !isa<FloatType>(getElementType(v)))
     return {};
-  return op.getFn() == Fn::Select ? chooseMasked(op, index)
-                                  : findElementwise(op, index);
+  if (op.getFn() == Fn::Select)
+    return chooseMasked(op, index);
+  // A condition as a number.
+  if (op.getFn() == Fn::Cast && getElementType(op.getInputs()[0]).isInteger(1))
+    return {0.0, getTruth(op.getInputs()[0], index).yes};
+  return findElementwise(op, index);
 }
 
 Masked Masks::chooseMasked(llir::ElementwiseOp op, const Index &index) {
@@ -365,8 +369,11 @@ std::optional<double> Masks::findLogOfLargest(Value v) {
   auto op = v.getDefiningOp<llir::ElementwiseOp>();
   if (!op)
     return std::nullopt;
+  if (op.getFn() == Fn::Cast && getElementType(op.getInputs()[0]).isInteger(1))
+    return 0;
   SmallVector<double> x;
-  for (Value operand : op.getInputs()) {
+  for (Value operand :
+       op.getInputs().drop_front(op.getFn() == Fn::Select ? 1 : 0)) {
     std::optional<double> of = getLogOfLargest(operand);
     if (!of)
       return std::nullopt;
@@ -375,12 +382,32 @@ std::optional<double> Masks::findLogOfLargest(Value v) {
   switch (op.getFn()) {
   case Fn::Cast:
   case Fn::Neg:
-    return x[0];
+  case Fn::Abs:
+  // These are between 0 and x where x is positive, and no larger than 1 where
+  // it is negative.
+  case Fn::Silu:
+  case Fn::Gelu:
+  case Fn::GeluTanh:
+    return std::max(x[0], 0.0);
+  case Fn::Sigmoid:
+  case Fn::Tanh:
+  case Fn::Erf:
+  case Fn::Sin:
+  case Fn::Cos:
+    return 0;
+  case Fn::Max:
+  case Fn::Min:
+  case Fn::Select:
+    return std::max(x[0], x[1]);
   case Fn::Add:
   case Fn::Sub:
     return std::max(x[0], x[1]) + 1;
   case Fn::Mul:
     return x[0] + x[1];
+  case Fn::Div:
+    // What is known of one number is its size.
+    return llir::getFloatSplat(op.getInputs()[1]) ? std::optional(x[0] - x[1])
+                                                  : std::nullopt;
   default:
     return std::nullopt;
   }
@@ -407,6 +434,12 @@ Masked Masks::findElementwise(llir::ElementwiseOp op, const Index &index) {
   llir::Rescaling changes = t.space->getDependence(op.getResult()).rescaling;
   SmallVector<double> numbers;
   unsigned bounded = 0;
+  // -inf plus a bounded number is -inf, and zero times one is zero, whatever it
+  // is.
+  const bool isSum = op.getFn() == Fn::Add;
+  const bool mayBeBounded = isSum || op.getFn() == Fn::Mul;
+  const double stays = isSum ? -kInfinity : 0;
+  bool isMasked = false;
   Where rest = Where::nowhere();
   for (Value operand : op.getInputs()) {
     if (isReference(operand)) {
@@ -415,18 +448,18 @@ Masked Masks::findElementwise(llir::ElementwiseOp op, const Index &index) {
       continue;
     }
     Masked found = getMasked(operand, index);
-    if (!found.number && op.getFn() == Fn::Add && getLogOfLargest(operand)) {
-      // -inf stays what it is, whatever the bounded number is.
+    if (!found.number && mayBeBounded && getLogOfLargest(operand)) {
       ++bounded;
-      numbers.push_back(0);
+      numbers.push_back(isSum ? 0 : 1);
       continue;
     }
     if (!found.number)
       return {};
+    isMasked |= *found.number == stays;
     numbers.push_back(*found.number);
     rest = join(rest, found.rest);
   }
-  if (bounded && (bounded > 1 || !llvm::is_contained(numbers, -kInfinity)))
+  if (bounded && !isMasked)
     return {};
   std::optional<double> number = apply(op.getFn(), numbers);
   if (!number || std::isnan(*number))

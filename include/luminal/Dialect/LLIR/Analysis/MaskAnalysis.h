@@ -13,8 +13,9 @@
 // to see to it.
 //
 // A mask that is added to scores, 0 or -inf, masks those alone that are neither
-// NaN nor +inf. Scores of operands whose elements are small are: then this has
-// to be seen to as well.
+// NaN nor +inf, and one that they are multiplied with, 1 or 0, those that are
+// finite. Scores of operands whose elements are small are: then this has to be
+// seen to as well.
 //
 //===----------------------------------------------------------------------===//
 
