@@ -50,7 +50,7 @@ step "release: Python"
 rm -f build/release/python-results.xml
 results+=(build/release/python-results.xml)
 # pytest-xdist may wait for ever for a worker that crashed; without its file of results the summary counts a failure.
-LUMINAL_WHEEL=$(echo build/wheels/luminal-*.whl) LUMINAL_LIBRARY=$PWD/build/release/lib/libluminal.so timeout 1800 "$python" -m pytest -q --tb=short -p no:cacheprovider \
+LUMINAL_WHEEL=$(echo build/wheels/luminal-*.whl) LUMINAL_LIBRARY=$PWD/build/release/lib/libluminal.so timeout 2700 "$python" -m pytest -q --tb=short -p no:cacheprovider \
   -n "$jobs" --dist=loadfile \
   --junitxml=build/release/python-results.xml python/tests || true
 step "tsan: build"

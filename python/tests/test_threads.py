@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 
+import conftest
 import helpers
 import luminal
 import pytest
@@ -157,7 +158,7 @@ print(len(os.listdir("/proc/self/task")) - before)
 @pytest.mark.parametrize("openmp, own", [("", 0), ("0", 1)])
 def test_whose_threads(openmp, own):
     """Calls use PyTorch's threads of OpenMP, or start their own."""
-    environment = {**os.environ, "LUMINAL_OPENMP": openmp}
+    environment = {**conftest.environment(), "LUMINAL_OPENMP": openmp}
     environment.pop("OMP_NUM_THREADS", None)
     done = subprocess.run([sys.executable, "-c", OWN_THREADS], env=environment, capture_output=True, text=True, check=False)
     assert done.stdout.strip() == str(own), done.stderr
