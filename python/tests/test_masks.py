@@ -26,7 +26,7 @@ def expected(q, k, v):
 def change(tensors, which, key, value):
     tensors = [tensor.clone() for tensor in tensors]
     if which is not None:
-        tensors[which][0, 1, key, 3] = value
+        tensors[which][0, -1, key, 3] = value
     return tensors
 
 
@@ -78,17 +78,19 @@ def test_functions_of_masked_scores(function, device):
                          ids=["sigmoid", "squared relu", "exp"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("device", DEVICES)
-def test_attention_without_a_softmax(function, dtype, device):
-    """Both products are walked jointly, and hidden keys are left out; those whose values are no number count."""
+@pytest.mark.parametrize("shape, keys", [((2, 2, 1536), 1536), ((1, 1, 100), 4000)], ids=["many", "few"])
+def test_attention_without_a_softmax(function, dtype, device, shape, keys):
+    """Both products are walked jointly, and hidden keys are left out; those whose values are no number count. Of few queries
+    parts of the keys are walked at once."""
     def attend(q, k, v):
-        place = torch.arange(q.shape[-2], device=q.device)
-        scores = torch.where(place[:, None] >= place, q @ k.mT, float("-inf"))
+        key, query = torch.arange(keys, device=q.device), torch.arange(keys - q.shape[-2], keys, device=q.device)
+        scores = torch.where(query[:, None] >= key, q @ k.mT, float("-inf"))
         return function(scores) @ v
 
     generator = torch.Generator().manual_seed(0)
-    tensors = [(torch.randn(2, 2, 1536, WIDTH, generator=generator) / 4).to(device, dtype) for _ in range(3)]
+    tensors = [(torch.randn(*shape[:-1], n, WIDTH, generator=generator) / 4).to(device, dtype) for n in (shape[-1], keys, keys)]
     call = luminal.compile(attend, tuple(tensors))
-    for which, key, value in [(None, 0, 0.0), (1, 200, float("nan")), (2, 1535, float("inf")), (1, 300, -float("inf"))]:
+    for which, key, value in [(None, 0, 0.0), (1, 200, float("nan")), (2, keys - 1, float("inf")), (1, 300, -float("inf"))]:
         changed = change(tensors, which, key, value)
         torch.testing.assert_close(call(*changed), attend(*changed), rtol=1e-3, atol=1e-3, equal_nan=True)
 

@@ -304,6 +304,13 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
       why.push_back({"not streamed", describeWithPlace(other)});
     return {};
   }
+  // Products alone are stages there.
+  bool hasReduction =
+      llvm::any_of(first.t.getAnchors(), [](const Anchor &anchor) {
+        return anchor.role == Role::Reduction;
+      });
+  if (!hasReduction && first.fitsOnChip())
+    return {};
   SmallVector<LoopCaseAttr> cases =
       proposeByRows(first, kernel, ranges, machine);
   bool hasParts = addParts(first, kernel, ranges, machine, cases, why);
