@@ -132,75 +132,8 @@ static ChunkFn select(DType t) {
 
 static int64_t wrap(uint64_t value) { return static_cast<int64_t>(value); }
 
-static ChunkFn add(DType t) {
-  if (isFloatDType(t))
-    return floatBinary(t, [](double a, double b) { return a + b; });
-  return intBinary(
-      t, [](int64_t a, int64_t b) { return wrap(uint64_t(a) + uint64_t(b)); });
-}
-static ChunkFn mul(DType t) {
-  if (isFloatDType(t))
-    return floatBinary(t, [](double a, double b) { return a * b; });
-  return intBinary(
-      t, [](int64_t a, int64_t b) { return wrap(uint64_t(a) * uint64_t(b)); });
-}
-static ChunkFn mod(DType t) {
-  if (isFloatDType(t))
-    return floatBinary(t, [](double a, double b) { return std::fmod(a, b); });
-  return intBinary(t, remainderOf);
-}
-static ChunkFn lessThan(DType t) {
-  return compare(t, [](auto a, auto b) { return a < b; });
-}
-
 //===----------------------------------------------------------------------===//
-// HLIR
-//===----------------------------------------------------------------------===//
-
-static DType dtypeOf(Value value) {
-  return *hlir::getDType(
-      mlir::cast<RankedTensorType>(value.getType()).getElementType());
-}
-
-ChunkFn reference::getElementwise(Operation *op) {
-  if (op->getNumOperands() == 0 || op->getNumResults() != 1)
-    return {};
-  for (Type type : op->getOperandTypes()) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!tensor || !hlir::getDType(tensor.getElementType()))
-      return {};
-  }
-  DType t = dtypeOf(op->getOperand(0));
-  return llvm::TypeSwitch<Operation *, ChunkFn>(op)
-      .Case<hlir::Log2Op>([&](auto) {
-        return floatUnary(t, [](double x) { return std::log2(x); });
-      })
-      .Case<hlir::Exp2Op>([&](auto) {
-        return floatUnary(t, [](double x) { return std::exp2(x); });
-      })
-      .Case<hlir::SinOp>([&](auto) {
-        return floatUnary(t, [](double x) { return std::sin(x); });
-      })
-      .Case<hlir::SqrtOp>([&](auto) {
-        return floatUnary(t, [](double x) { return std::sqrt(x); });
-      })
-      .Case<hlir::RecipOp>(
-          [&](auto) { return floatUnary(t, [](double x) { return 1.0 / x; }); })
-      .Case<hlir::AddOp>([&](auto) { return add(t); })
-      .Case<hlir::MulOp>([&](auto) { return mul(t); })
-      .Case<hlir::ModOp>([&](auto) { return mod(t); })
-      .Case<hlir::LessThanOp>([&](auto) { return lessThan(t); })
-      .Case<hlir::CastOp>(
-          [&](hlir::CastOp) { return ::cast(t, dtypeOf(op->getResult(0))); })
-      .Case<hlir::BitcastOp>(
-          [&](auto) { return bitcast(t, dtypeOf(op->getResult(0))); })
-      .Case<hlir::SelectOp>(
-          [&](auto) { return select(dtypeOf(op->getResult(0))); })
-      .Default([](Operation *) { return ChunkFn(); });
-}
-
-//===----------------------------------------------------------------------===//
-// LLIR
+// Functions
 //===----------------------------------------------------------------------===//
 
 static int64_t truncDivide(int64_t a, int64_t b) {
@@ -260,17 +193,21 @@ static ChunkFn intFunction(llir::Fn fn, DType t) {
   case Fn::Not:
     return unary([](int64_t a) { return int64_t(a == 0); });
   case Fn::Add:
-    return add(t);
+    return intBinary(t, [](int64_t a, int64_t b) {
+      return wrap(uint64_t(a) + uint64_t(b));
+    });
   case Fn::Sub:
     return intBinary(t, [](int64_t a, int64_t b) {
       return wrap(uint64_t(a) - uint64_t(b));
     });
   case Fn::Mul:
-    return mul(t);
+    return intBinary(t, [](int64_t a, int64_t b) {
+      return wrap(uint64_t(a) * uint64_t(b));
+    });
   case Fn::Div:
     return intBinary(t, truncDivide);
   case Fn::Mod:
-    return mod(t);
+    return intBinary(t, remainderOf);
   case Fn::Max:
     return intBinary(t, [](int64_t a, int64_t b) { return std::max(a, b); });
   case Fn::Min:
@@ -289,7 +226,7 @@ static ChunkFn functionOf(llir::Fn fn, DType t) {
   using llir::Fn;
   switch (fn) {
   case Fn::LessThan:
-    return lessThan(t);
+    return compare(t, [](auto a, auto b) { return a < b; });
   case Fn::LessEqual:
     return compare(t, [](auto a, auto b) { return a <= b; });
   case Fn::Equal:
@@ -300,6 +237,48 @@ static ChunkFn functionOf(llir::Fn fn, DType t) {
     return isFloatDType(t) ? floatFunction(fn, t) : intFunction(fn, t);
   }
 }
+
+//===----------------------------------------------------------------------===//
+// HLIR
+//===----------------------------------------------------------------------===//
+
+static DType dtypeOf(Value value) {
+  return *hlir::getDType(
+      mlir::cast<RankedTensorType>(value.getType()).getElementType());
+}
+
+ChunkFn reference::getElementwise(Operation *op) {
+  if (op->getNumOperands() == 0 || op->getNumResults() != 1)
+    return {};
+  for (Type type : op->getOperandTypes()) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || !hlir::getDType(tensor.getElementType()))
+      return {};
+  }
+  using llir::Fn;
+  DType t = dtypeOf(op->getOperand(0));
+  return llvm::TypeSwitch<Operation *, ChunkFn>(op)
+      .Case<hlir::Log2Op>([&](auto) { return functionOf(Fn::Log2, t); })
+      .Case<hlir::Exp2Op>([&](auto) { return functionOf(Fn::Exp2, t); })
+      .Case<hlir::SinOp>([&](auto) { return functionOf(Fn::Sin, t); })
+      .Case<hlir::SqrtOp>([&](auto) { return functionOf(Fn::Sqrt, t); })
+      .Case<hlir::RecipOp>([&](auto) { return functionOf(Fn::Recip, t); })
+      .Case<hlir::AddOp>([&](auto) { return functionOf(Fn::Add, t); })
+      .Case<hlir::MulOp>([&](auto) { return functionOf(Fn::Mul, t); })
+      .Case<hlir::ModOp>([&](auto) { return functionOf(Fn::Mod, t); })
+      .Case<hlir::LessThanOp>([&](auto) { return functionOf(Fn::LessThan, t); })
+      .Case<hlir::CastOp>(
+          [&](hlir::CastOp) { return ::cast(t, dtypeOf(op->getResult(0))); })
+      .Case<hlir::BitcastOp>(
+          [&](auto) { return bitcast(t, dtypeOf(op->getResult(0))); })
+      .Case<hlir::SelectOp>(
+          [&](auto) { return select(dtypeOf(op->getResult(0))); })
+      .Default([](Operation *) { return ChunkFn(); });
+}
+
+//===----------------------------------------------------------------------===//
+// LLIR
+//===----------------------------------------------------------------------===//
 
 ChunkFn reference::getScalarFunction(llir::Fn fn, ArrayRef<DType> inputs,
                                      DType result) {
