@@ -433,13 +433,12 @@ std::optional<double> Masks::getLogOfLargest(Value v) {
 Masked Masks::findElementwise(llir::ElementwiseOp op, const Index &index) {
   llir::Rescaling changes = t.space->getDependence(op.getResult()).rescaling;
   SmallVector<double> numbers;
-  unsigned bounded = 0;
   // -inf plus a bounded number is -inf, and zero times one is zero, whatever it
   // is.
   const bool isSum = op.getFn() == Fn::Add;
   const bool mayBeBounded = isSum || op.getFn() == Fn::Mul;
   const double stays = isSum ? -kInfinity : 0;
-  bool isMasked = false;
+  bool isMasked = false, isBounded = false;
   Where rest = Where::nowhere();
   for (Value operand : op.getInputs()) {
     if (isReference(operand)) {
@@ -449,7 +448,7 @@ Masked Masks::findElementwise(llir::ElementwiseOp op, const Index &index) {
     }
     Masked found = getMasked(operand, index);
     if (!found.number && mayBeBounded && getLogOfLargest(operand)) {
-      ++bounded;
+      isBounded = true;
       numbers.push_back(isSum ? 0 : 1);
       continue;
     }
@@ -459,7 +458,7 @@ Masked Masks::findElementwise(llir::ElementwiseOp op, const Index &index) {
     numbers.push_back(*found.number);
     rest = join(rest, found.rest);
   }
-  if (bounded && !isMasked)
+  if (isBounded && !isMasked)
     return {};
   std::optional<double> number = apply(op.getFn(), numbers);
   if (!number || std::isnan(*number))
@@ -471,7 +470,7 @@ Masked Masks::findElementwise(llir::ElementwiseOp op, const Index &index) {
     return {};
   if (!changes.isFixed() && !changes.isShifted() && !changes.isScaled())
     return {};
-  assumesBounded |= bounded > 0;
+  assumesBounded |= isBounded;
   return {number, rest};
 }
 

@@ -384,9 +384,7 @@ AnchorDecision luminal::canStreamByBlocks(llir::ProductOpInterface last,
   for (Operation *op : anchors)
     if (AnchorDecision added = space.add(op); !added)
       return added;
-  if (llvm::none_of(space.getAnchors(), [](const Anchor &anchor) {
-        return anchor.role == Role::Reduction;
-      }))
+  if (!space.hasRole(Role::Reduction))
     return AnchorDecision::refuse("no reduction is walked with it", last);
   StreamTile tile;
   AnchorDecision chosen = StreamTile::choose(space.getAnchors(), std::nullopt,

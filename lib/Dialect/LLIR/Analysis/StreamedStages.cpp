@@ -28,12 +28,8 @@ Decision StreamedStages::find() {
     if (llir::hasLoops(&op))
       if (Decision added = space->add(&op); !added)
         return added;
-  auto hasRole = [&](Role role) {
-    return llvm::any_of(getAnchors(), [&](const Anchor &anchor) {
-      return anchor.role == role;
-    });
-  };
-  if (reductions.empty() && !(hasRole(Role::Scores) && hasRole(Role::Sum)))
+  if (reductions.empty() &&
+      !(space->hasRole(Role::Scores) && space->hasRole(Role::Sum)))
     return Decision::refuse("no product sums over what another one makes");
   // What is left at the end is one value or one line for each row.
   for (const MovedResult &result : s.results)

@@ -18,8 +18,6 @@ struct RowReductions {
       return;
     extents = hlir::getExtents(reduces.front()->getOperand(0));
     extent = extents.pop_back_val();
-    for (mlir::Value yielded : getYielded(kernel))
-      results.push_back({yielded, {}});
   }
 
   /// Whether all loops are those of reductions of the same rows, and the
@@ -39,6 +37,7 @@ struct RowReductions {
 
   KernelOp kernel;
   llvm::SmallVector<RowReductionOpInterface> reduces;
+  /// Once `check` found them.
   llvm::SmallVector<MovedResult> results;
   /// Of the rows, and of the dim that is reduced.
   llvm::SmallVector<Expr> extents;

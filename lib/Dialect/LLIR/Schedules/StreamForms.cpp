@@ -305,11 +305,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     return {};
   }
   // Products alone are stages there.
-  bool hasReduction =
-      llvm::any_of(first.t.getAnchors(), [](const Anchor &anchor) {
-        return anchor.role == Role::Reduction;
-      });
-  if (!hasReduction && first.fitsOnChip())
+  if (!first.t.space->hasRole(Role::Reduction) && first.fitsOnChip())
     return {};
   SmallVector<LoopCaseAttr> cases =
       proposeByRows(first, kernel, ranges, machine);

@@ -288,7 +288,7 @@ bool Lowering::lowerSum() {
   }
   // The shape of both.
   im = add("expand.default",
-           {{"self", tensor(im)}, {"size", shape(meta.sizes)}}, meta);
+           {{"self", tensor(im)}, {"size", integers(meta.sizes)}}, meta);
   pairs[result] = {re, im};
   return true;
 }
@@ -515,7 +515,7 @@ bool Lowering::lower() {
     auto part = [&](const char *name, size_t position) {
       return add("expand.default",
                  {{"self", tensor(getTensor(name, position))},
-                  {"size", shape(meta.sizes)}},
+                  {"size", integers(meta.sizes)}},
                  meta);
     };
     std::string re = part("real", 0), im = part("imag", 1);

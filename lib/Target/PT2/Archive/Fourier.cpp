@@ -52,6 +52,8 @@ private:
   std::optional<Expr> getExpr(const char *name, size_t position) const;
   std::optional<std::vector<Expr>> getExprs(const char *name,
                                             size_t position) const;
+  /// From 0; nothing for one that a tensor of that rank does not have.
+  static std::optional<int64_t> getDim(const Expr &dim, int64_t rank);
   bool getFlag(const char *name, size_t position, bool fallback) const;
   /// A size that has to be known; nothing where it is not, or below `least`.
   std::optional<int64_t> getSize(const char *name, size_t position,
@@ -124,6 +126,13 @@ std::optional<std::vector<Expr>> Expansion::getExprs(const char *name,
   return arg && (arg->kind == Argument::Ints || arg->kind == Argument::Int)
              ? std::optional(arg->exprs)
              : std::nullopt;
+}
+
+std::optional<int64_t> Expansion::getDim(const Expr &dim, int64_t rank) {
+  std::optional<int64_t> known = dim.asConstant();
+  if (!known || *known < -rank || *known >= rank)
+    return std::nullopt;
+  return *known < 0 ? *known + rank : *known;
 }
 
 bool Expansion::getFlag(const char *name, size_t position,
@@ -237,11 +246,11 @@ bool Expansion::expandTransform(std::string_view name) {
   }
   std::set<int64_t> seen;
   for (const Expr &e : *named) {
-    std::optional<int64_t> dim = e.asConstant();
-    if (!dim || *dim < -rank || *dim >= rank)
+    std::optional<int64_t> dim = getDim(e, rank);
+    if (!dim)
       return refuse("transforms a dim that the tensor does not have");
-    dims.push_back(*dim < 0 ? *dim + rank : *dim);
-    if (!seen.insert(dims.back()).second)
+    dims.push_back(*dim);
+    if (!seen.insert(*dim).second)
       return refuse("transforms a dim twice");
   }
   if (dims.empty() || (given && given->size() != dims.size()))
@@ -312,10 +321,10 @@ bool Expansion::expandShift(bool isInverse) {
   }
   std::vector<Expr> shifts;
   for (const Expr &e : *dims) {
-    std::optional<int64_t> dim = e.asConstant();
-    if (!dim || *dim < -rank || *dim >= rank)
+    std::optional<int64_t> dim = getDim(e, rank);
+    if (!dim)
       return refuse("shifts a dim that the tensor does not have");
-    const Expr &size = x.sizes[*dim < 0 ? *dim + rank : *dim];
+    const Expr &size = x.sizes[*dim];
     shifts.push_back(
         Expr::floorDiv(isInverse ? size + Expr(1) : size, Expr(2)));
   }
@@ -350,7 +359,7 @@ std::optional<Expansion::Tensor> Expansion::window(int64_t length,
     w = cast(w, dtype);
   } else if (isNeeded || length != points) {
     w = add("ones.default",
-            {{"size", shape({Expr(length)})}, {"dtype", type(dtype)}}, dtype,
+            {{"size", integers({Expr(length)})}, {"dtype", type(dtype)}}, dtype,
             {Expr(length)});
   } else {
     return w;
@@ -495,10 +504,10 @@ bool Expansion::expandIstft() {
   Tensor square =
       add("mul.Tensor", {{"self", tensor(w->name)}, {"other", tensor(w->name)}},
           real, w->sizes);
-  square = add(
-      "expand.default",
-      {{"self", tensor(square.name)}, {"size", shape({frames, Expr(*points)})}},
-      real, {frames, Expr(*points)});
+  square = add("expand.default",
+               {{"self", tensor(square.name)},
+                {"size", integers({frames, Expr(*points)})}},
+               real, {frames, Expr(*points)});
   // What no frame holds is cut or added after the division.
   Tensor sum = overlapAdd(x, whole, *points, *hop),
          weights = overlapAdd(square, whole, *points, *hop);

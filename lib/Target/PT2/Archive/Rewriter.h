@@ -23,9 +23,6 @@ protected:
   static Argument number(double value);
   static Argument text(const std::string &value);
   static Argument type(DTypeCode dtype);
-  static Argument shape(const std::vector<Expr> &sizes) {
-    return integers(sizes);
-  }
 
   /// The argument of that name or position; null where it is left out.
   const Argument *get(const char *name, size_t position) const;

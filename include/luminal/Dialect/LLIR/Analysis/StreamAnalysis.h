@@ -57,6 +57,11 @@ public:
     llir::Fn base = llir::Fn(0);
   };
   llvm::ArrayRef<Anchor> getAnchors() const { return anchors; }
+  /// Whether an anchor has that role.
+  bool hasRole(Role role) const {
+    return llvm::any_of(
+        anchors, [&](const Anchor &anchor) { return anchor.role == role; });
+  }
   /// How elements of a value over the streamed space change.
   Dependence getDependence(mlir::Value v);
   /// Whether a value reads no anchor.
