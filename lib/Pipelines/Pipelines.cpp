@@ -122,7 +122,6 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
 
   // 2. rolled -> saturated: the cheapest equal program, in LLIR only.
   if (passes(Phase::Saturated)) {
-    pm.addNestedPass<func::FuncOp>(hlir::createFoldIntegersPass());
     pm.addNestedPass<func::FuncOp>(hlir::createSplitLoopsPass());
     if (!options.kernels.empty()) {
       DeclareKernelsPassOptions declare;

@@ -18,6 +18,7 @@ struct Registry {
   llvm::MapVector<std::string, AnalysisFactory, std::map<std::string, unsigned>>
       analyses;
   std::vector<TypeSpellingsFactory> typeSpellings;
+  std::vector<FindEqualities> equalities;
   std::vector<std::function<void(mlir::DialectRegistry &)>> dialects;
 
   static Registry &get();

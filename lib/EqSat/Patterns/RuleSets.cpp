@@ -24,6 +24,10 @@ void luminal::eqsat::registerTypeSpellings(TypeSpellingsFactory factory) {
   Registry::get().typeSpellings.push_back(std::move(factory));
 }
 
+void luminal::eqsat::registerEqualities(FindEqualities find) {
+  Registry::get().equalities.push_back(std::move(find));
+}
+
 void luminal::eqsat::registerRuleDialects(
     std::function<void(DialectRegistry &)> insert) {
   Registry::get().dialects.push_back(std::move(insert));

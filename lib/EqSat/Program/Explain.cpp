@@ -212,6 +212,8 @@ ProofReport Writer::write(StringRef function, ArrayRef<Claim> claims) {
     }
     if (s.rule == kGiven)
       os << "because the program says so";
+    if (s.rule == kKnown)
+      os << "because both are known to be the same numbers";
     SmallVector<Location> where = locations(s.forward ? s.from : s.to);
     llvm::json::Array places;
     for (Location loc : where) {

@@ -99,8 +99,16 @@ LogicalResult Program::import(Operation *scope) {
       return 0; // an op without operands
     return scopeOfBlock.lookup(ops.leafValue(payload).getParentBlock());
   };
-  return isEquivalence() ? importEquivalence()
-                         : importBlock(function.getBody().front(), 0);
+  if (isEquivalence())
+    return importEquivalence();
+  SmallVector<std::pair<Value, Value>> equal;
+  for (const FindEqualities &find : Registry::get().equalities)
+    find(function, [&](Value a, Value b) { equal.push_back({a, b}); });
+  if (failed(importBlock(function.getBody().front(), 0)))
+    return failure();
+  for (auto [a, b] : equal)
+    graph.unite(classes.lookup(a), classes.lookup(b), kKnown);
+  return success();
 }
 
 LogicalResult
@@ -179,6 +187,8 @@ std::vector<std::pair<Operation *, ScopeId>> Program::users() const {
 LogicalResult Program::emitConflict(ArrayRef<Rule> rules) {
   const Conflict &c = *graph.conflict();
   auto describe = [&](RuleId id) {
+    if (id == kKnown)
+      return std::string("what is known of integers");
     return id < rules.size() ? "rule '" + rules[id].name + "'"
                              : std::string("the program");
   };

@@ -3,6 +3,7 @@
 
 #include "Rules.h"
 #include "luminal/Dialect/HLIR/IR/IntegerRange.h"
+#include "luminal/Dialect/HLIR/Transforms/FoldIntegers.h"
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 
 using namespace mlir;
@@ -328,6 +329,12 @@ private:
 };
 } // namespace
 
+static bool isConstant(Value v) {
+  if (auto view = v.getDefiningOp<hlir::ViewOp>())
+    v = view.getOperand();
+  return v.getDefiningOp<hlir::ConstantOp>() != nullptr;
+}
+
 void luminal::eqsat::registerFacts() {
   registerAnalysis(
       "number", [](Operation *) { return std::make_unique<NumberAnalysis>(); });
@@ -338,6 +345,20 @@ void luminal::eqsat::registerFacts() {
   });
   registerAnalysis(
       "weight", [](Operation *) { return std::make_unique<WeightAnalysis>(); });
+  registerEqualities([](Operation *function, auto found) {
+    // Rules fold what is computed of constants alone.
+    llvm::DenseSet<Value> folded;
+    auto isFolded = [&](Value v) {
+      return isConstant(v) || folded.contains(v);
+    };
+    hlir::findKnownIntegers(
+        cast<func::FuncOp>(function), [&](Value value, Value same) {
+          if (llvm::all_of(value.getDefiningOp()->getOperands(), isFolded))
+            folded.insert(value);
+          else
+            found(value, same);
+        });
+  });
   registerTypeSpellings([](Operation *function) {
     return std::make_unique<TensorSpellings>(function);
   });

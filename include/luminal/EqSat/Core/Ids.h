@@ -31,6 +31,8 @@ using RuleId = uint32_t;
 constexpr uint32_t kNone = ~0u;
 /// The rule of nodes that are in the program as given.
 constexpr RuleId kGiven = 0xffff;
+/// Of unions alone: the values were known to be equal before any rule ran.
+constexpr RuleId kKnown = kGiven + 1;
 
 } // namespace luminal::eqsat
 

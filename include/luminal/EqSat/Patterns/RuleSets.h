@@ -167,6 +167,13 @@ using TypeSpellingsFactory =
     std::function<std::unique_ptr<TypeSpellings>(mlir::Operation *scope)>;
 void registerTypeSpellings(TypeSpellingsFactory factory);
 
+/// Calls `found` with each two values of a function that are known to be equal
+/// before any rule runs; it may add ops to it.
+using FindEqualities = std::function<void(
+    mlir::Operation *function,
+    llvm::function_ref<void(mlir::Value, mlir::Value)> found)>;
+void registerEqualities(FindEqualities find);
+
 //===----------------------------------------------------------------------===//
 // Fast native functions
 //===----------------------------------------------------------------------===//

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "luminal/Dialect/HLIR/Transforms/FoldIntegers.h"
 #include "PiecewiseAffine.h"
 #include "luminal/Dialect/HLIR/Transforms/Passes.h"
 #include "luminal/Dialect/HLIR/Utils/DeadOps.h"
@@ -62,9 +63,9 @@ static Value build(OpBuilder &builder, Location loc, const Expr &e,
   return IotaOp::create(builder, loc, type, MapAttr::get(context, rank, {e}));
 }
 
-void FoldIntegers::runOnOperation() {
-  func::FuncOp func = getOperation();
-  Reporter reporter(&getContext(), DEBUG_TYPE, func.getSymName());
+void hlir::findKnownIntegers(
+    func::FuncOp func, function_ref<void(Value value, Value same)> found) {
+  Reporter reporter(func.getContext(), DEBUG_TYPE, func.getSymName());
   PiecewiseAffine values(func);
   // Folded at the end: what follows is asked about the ops that are known.
   SmallVector<std::pair<Operation *, Expr>> folded;
@@ -83,8 +84,7 @@ void FoldIntegers::runOnOperation() {
       return;
     folded.push_back({op, *e});
   });
-  bool changed = false;
-  OpBuilder builder(&getContext());
+  OpBuilder builder(func.getContext());
   for (const auto &[op, e] : folded) {
     builder.setInsertionPoint(op);
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
@@ -94,9 +94,17 @@ void FoldIntegers::runOnOperation() {
     if (reporter.isListening())
       reporter.passed(op->getLoc(), "integer",
                       {{"op", op->getName().getStringRef()}, {"is", e.str()}});
-    op->getResult(0).replaceAllUsesWith(value);
-    changed = true;
+    found(op->getResult(0), value);
   }
+}
+
+void FoldIntegers::runOnOperation() {
+  func::FuncOp func = getOperation();
+  bool changed = false;
+  findKnownIntegers(func, [&](Value value, Value same) {
+    value.replaceAllUsesWith(same);
+    changed = true;
+  });
   if (!changed)
     return markAllAnalysesPreserved();
   // What was folded, and what only that was computed from.

@@ -89,7 +89,9 @@ private:
     }
     const Explanation::Step &s = e.steps[step];
     bool exact = true;
-    if (s.rule != kNone) {
+    if (s.rule == kKnown) {
+      // Compared as an exact rule is.
+    } else if (s.rule != kNone) {
       ASSERT_LT(s.rule, rules.size());
       exact = rules[s.rule].promise.kind == Promise::Exact;
     } else {
@@ -187,9 +189,10 @@ void Explanations::explain(func::FuncOp function, ArrayRef<Arguments> arguments,
   Builder b(&context);
   for (auto [step, isExact] : replay.steps) {
     const Explanation::Step &s = e.steps[step];
-    if (s.rule == kNone) {
+    if (s.rule == kNone || s.rule == kKnown) {
       if (isExact)
-        comparisons.push_back({"", Promise::exact(), nodes.valueOfTerm(e, s.to),
+        comparisons.push_back({s.rule == kNone ? "" : "known integers",
+                               Promise::exact(), nodes.valueOfTerm(e, s.to),
                                nodes.valueOfTerm(e, s.from)});
       continue;
     }

@@ -1,0 +1,20 @@
+//===- FoldIntegers.h - Integers that are one expression --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef LUMINAL_DIALECT_HLIR_TRANSFORMS_FOLDINTEGERS_H
+#define LUMINAL_DIALECT_HLIR_TRANSFORMS_FOLDINTEGERS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace luminal::hlir {
+
+/// Calls `found` for each value of `func` that is one expression of its index,
+/// whatever the symbols are, with a value that was added before it and says so:
+/// an `hlir.iota`, or a view of a constant.
+void findKnownIntegers(
+    mlir::func::FuncOp func,
+    llvm::function_ref<void(mlir::Value value, mlir::Value same)> found);
+
+} // namespace luminal::hlir
+
+#endif // LUMINAL_DIALECT_HLIR_TRANSFORMS_FOLDINTEGERS_H
