@@ -39,6 +39,8 @@ def ReductionEmissionOpInterface : OpInterface<"ReductionEmissionOpInterface"> {
                     (ins "::luminal::Emitter &":$e, "const ::luminal::Index &":$index)>,
     InterfaceMethod<"The state once it has taken the terms.", "::llvm::SmallVector<::mlir::Value>", "emitStep",
                     (ins "::mlir::ImplicitLocOpBuilder &":$b, "::mlir::ValueRange":$state, "::mlir::ValueRange":$terms)>,
+    InterfaceMethod<"Whether a step rounds, so that the error of a state grows with the steps that it takes.",
+                    "bool", "roundsSteps", (ins), "", "return false;">,
     InterfaceMethod<"The state that has taken what both have.", "::llvm::SmallVector<::mlir::Value>", "emitMerge",
                     (ins "::mlir::ImplicitLocOpBuilder &":$b, "::mlir::ValueRange":$x, "::mlir::ValueRange":$y)>,
     InterfaceMethod<[{The state that has taken the same terms times `factor`, of which there is one for all; none where it does

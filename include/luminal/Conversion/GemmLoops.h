@@ -149,6 +149,10 @@ struct GemmLoops {
   std::function<llvm::SmallVector<Ahead>(mlir::ImplicitLocOpBuilder &b,
                                          mlir::Value row, mlir::Value column)>
       findAhead;
+  /// Steps of k whose products are added one after the other, to a sum of
+  /// their own: n products are rounded at most 512 + n / 512 times, not n times
+  /// (Higham, "The accuracy of floating point summation", 1993).
+  static constexpr int64_t kSumSteps = 512;
   /// Steps of k between two rows of it, where columns are packed.
   static constexpr unsigned kAheadSteps = 4;
 

@@ -382,6 +382,10 @@ struct OneAccumulator : ReductionEmissionOpInterface::ExternalModel<Model, Op> {
                               ValueRange state, ValueRange terms) const {
     return {combine(b, getKind(op), state[0], terms[0])};
   }
+  bool roundsSteps(Operation *op) const {
+    return getKind(op) == llir::ReduceKind::Sum &&
+           isa<FloatType>(getAccumulator(op));
+  }
   SmallVector<Value> emitMerge(Operation *op, ImplicitLocOpBuilder &b,
                                ValueRange x, ValueRange y) const {
     return {combine(b, getKind(op), x[0], y[0])};

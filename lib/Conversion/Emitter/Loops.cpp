@@ -161,6 +161,11 @@ Emitter::emitState(llir::ReductionOpInterface reduction, const Index &index,
   return emitStates(reduction, index, varies, form, span, before).front();
 }
 
+/// Rounds of a loop whose terms a sum takes one after the other. The sums of
+/// more of them are added up: n rounds are rounded at most 256 + n / 256 times,
+/// not n times (Higham, "The accuracy of floating point summation", 1993).
+static constexpr int64_t kSumRounds = 256;
+
 namespace {
 /// The states of several reductions as one list of values. A term of `width`
 /// lanes is taken `sums` of them at a time, by a state of as many.
@@ -203,6 +208,9 @@ public:
     for (auto [op, ofX, ofY] : llvm::zip_equal(ops, split(x), split(y)))
       llvm::append_range(state, op.emitMerge(b, ofX, ofY));
     return state;
+  }
+  bool roundsSteps() {
+    return llvm::any_of(ops, [](auto op) { return op.roundsSteps(); });
   }
   /// What each reduction takes where the reduced index is `k`.
   SmallVector<SmallVector<Value>> emitTerms(Emitter &e, const Expr &k) {
@@ -345,21 +353,41 @@ Emitter::emitStates(ArrayRef<ReductionAt> reductions, bool varies,
     return joint.split(state);
   }
   Value n = add(span.lo, span.length), step = constant(width);
-  Value block = constant(int64_t(width) * unroll);
+  int64_t perRound = int64_t(width) * unroll;
+  Value block = constant(perRound);
   SmallVector<Value> initial = joint.emitInitial(b), states;
   for (unsigned u = 0; u < unroll; ++u)
     llvm::append_range(states, initial);
   Value whole = sub(n, remU(span.length, block));
-  states =
-      forLoop(span.lo, whole, block, states, [&](Value iv, ValueRange carried) {
-        SmallVector<Value> next;
-        for (unsigned u = 0; u < unroll; ++u) {
-          MemoScope scope(*this);
-          setK(add(iv, constant(int64_t(u) * width)));
-          llvm::append_range(next, take(carried.slice(u * size, size)));
-        }
-        return next;
-      });
+  auto takeRounds = [&](Value lo, Value hi) {
+    return forLoop(lo, hi, block, states, [&](Value iv, ValueRange carried) {
+      SmallVector<Value> next;
+      for (unsigned u = 0; u < unroll; ++u) {
+        MemoScope scope(*this);
+        setK(add(iv, constant(int64_t(u) * width)));
+        llvm::append_range(next, take(carried.slice(u * size, size)));
+      }
+      return next;
+    });
+  };
+  // Of a part the whole extent is a bound.
+  std::optional<int64_t> most =
+      length ? length : getConstantIntValue(value(extent));
+  if (joint.roundsSteps() && (!most || *most >= 2 * kSumRounds * perRound)) {
+    Value many = constant(kSumRounds * perRound);
+    states =
+        forLoop(span.lo, whole, many, states, [&](Value lo, ValueRange sums) {
+          SmallVector<Value> next,
+              own = takeRounds(lo, minS(add(lo, many), whole));
+          for (unsigned u = 0; u < unroll; ++u)
+            llvm::append_range(
+                next, joint.emitMerge(b, sums.slice(u * size, size),
+                                      ArrayRef(own).slice(u * size, size)));
+          return next;
+        });
+  } else {
+    states = takeRounds(span.lo, whole);
+  }
   SmallVector<Value> state(ArrayRef(states).take_front(size));
   for (unsigned u = 1; u < unroll; ++u)
     state = joint.emitMerge(b, state, ArrayRef(states).slice(u * size, size));

@@ -172,17 +172,18 @@ static void bringPanel(const GemmLoops &g, Loops &m, Value base) {
         /*rw=*/0, /*hint=*/3, /*cache=*/1);
 }
 
-/// Runs `body` for each step of k with how far from its place a window is read:
-/// the outer steps, and what is left (null: nothing).
+/// Runs `body` for each step of k of a range of outer steps with how far from
+/// its place a window is read: the outer steps, and what is left (null:
+/// nothing).
 static SmallVector<Value> loopOverWindows(
-    const GemmLoops::Windows &w, Loops &m, ArrayRef<Value> init,
+    const GemmLoops::Windows &w, Loops &m, GemmRange range,
+    ArrayRef<Value> init,
     function_ref<SmallVector<Value>(Value kIndex, Value outer, Value offset,
                                     ValueRange carried)>
         body,
     function_ref<void(Value outer, int64_t steps)> before = {}) {
-  Value zero = m.constant(0);
   return m.loop(
-      zero, m.constant(w.outer), 1, init, [&](Value outer, ValueRange carried) {
+      range.begin, range.end, 1, init, [&](Value outer, ValueRange carried) {
         if (before)
           before(outer, w.outer);
         Value from = m.mul(outer, m.constant(w.outerStep));
@@ -190,7 +191,7 @@ static SmallVector<Value> loopOverWindows(
           return body(outer, from, {}, carried);
         Value first = m.mul(outer, w.period);
         return m.loop(
-            zero, m.constant(w.period), 1, SmallVector<Value>(carried),
+            m.constant(0), m.constant(w.period), 1, SmallVector<Value>(carried),
             [&](Value step, ValueRange inner) {
               Type type = m.b.getI64Type();
               Value offset = m.load(type, m.element(w.table, type, step), 8);
@@ -199,16 +200,38 @@ static SmallVector<Value> loopOverWindows(
       });
 }
 
-/// Runs `body` for each step of k with the address of the columns at it and,
-/// where rows are windows, how far from their beginning they are read, and
-/// `before` where some of as many outer steps begin.
+/// What `loopOverK` counts: outer steps of windows, or steps of k.
+static Value countSteps(const GemmLoops &g, Loops &m) {
+  if (g.windows || g.rowWindows)
+    return m.constant((g.windows ? g.windows : g.rowWindows)->outer);
+  return g.k;
+}
+
+/// Of these, how many a sum has that is added to those before it; none: one
+/// sum has all.
+static std::optional<int64_t> findSumSteps(const GemmLoops &g, Loops &m) {
+  if (!isa<FloatType>(g.accumulator))
+    return std::nullopt;
+  int64_t period = g.windows      ? g.windows->period
+                   : g.rowWindows ? g.rowWindows->period
+                                  : 1;
+  int64_t steps = std::max<int64_t>(GemmLoops::kSumSteps / period, 1);
+  std::optional<int64_t> count = getConstantIntValue(countSteps(g, m));
+  if (count && *count < 2 * steps)
+    return std::nullopt;
+  return steps;
+}
+
+/// Runs `body` for each step of a range of k with the address of the columns at
+/// it and, where rows are windows, how far from their beginning they are read,
+/// and `before` where some of as many outer steps begin.
 static SmallVector<Value>
-loopOverK(const GemmLoops &g, Loops &m, Value panel, ArrayRef<Value> init,
+loopOverK(const GemmLoops &g, Loops &m, Value panel, GemmRange range,
+          ArrayRef<Value> init,
           function_ref<void(Value outer, int64_t steps)> before,
           function_ref<SmallVector<Value>(Value kIndex, Value base,
                                           Value ofRows, ValueRange carried)>
               body) {
-  Value zero = m.constant(0);
   if (!g.windows) {
     auto stepOf = [&](Value kIndex, Value ofRows, ValueRange carried) {
       Value at = m.mul(kIndex, g.tile.columns());
@@ -219,7 +242,7 @@ loopOverK(const GemmLoops &g, Loops &m, Value panel, ArrayRef<Value> init,
     };
     if (g.rowWindows)
       return loopOverWindows(
-          *g.rowWindows, m, init,
+          *g.rowWindows, m, range, init,
           [&](Value kIndex, Value outer, Value offset, ValueRange carried) {
             return stepOf(kIndex, offset ? m.add(outer, offset) : outer,
                           carried);
@@ -230,24 +253,27 @@ loopOverK(const GemmLoops &g, Loops &m, Value panel, ArrayRef<Value> init,
     constexpr int64_t kSteps = GemmLoops::kAheadSteps;
     std::optional<int64_t> k = getConstantIntValue(g.k);
     if (!before || !k || *k < kSteps)
-      return m.loop(zero, g.k, 1, init, step);
+      return m.loop(range.begin, range.end, 1, init, step);
+    static_assert(GemmLoops::kSumSteps % kSteps == 0);
     int64_t steps = *k / kSteps;
-    SmallVector<Value> sums = m.loop(
-        zero, m.constant(steps), 1, init, [&](Value outer, ValueRange carried) {
-          before(outer, steps);
-          Value first = m.mul(outer, kSteps);
-          return m.loop(zero, m.constant(kSteps), 1,
-                        SmallVector<Value>(carried),
-                        [&](Value inner, ValueRange now) {
-                          return step(m.add(first, inner), now);
-                        });
-        });
+    Value whole = m.floorTo(range.end, kSteps);
+    SmallVector<Value> sums =
+        m.loop(m.divide(range.begin, kSteps), m.divide(whole, kSteps), 1, init,
+               [&](Value outer, ValueRange carried) {
+                 before(outer, steps);
+                 Value first = m.mul(outer, kSteps);
+                 return m.loop(m.constant(0), m.constant(kSteps), 1,
+                               SmallVector<Value>(carried),
+                               [&](Value inner, ValueRange now) {
+                                 return step(m.add(first, inner), now);
+                               });
+               });
     if (*k % kSteps == 0)
       return sums;
-    return m.loop(m.constant(steps * kSteps), g.k, 1, sums, step);
+    return m.loop(whole, range.end, 1, sums, step);
   }
   return loopOverWindows(
-      *g.windows, m, init,
+      *g.windows, m, range, init,
       [&](Value kIndex, Value outer, Value offset, ValueRange carried) {
         Value base = m.element(panel, g.factor, outer);
         if (offset)
@@ -257,9 +283,19 @@ loopOverK(const GemmLoops &g, Loops &m, Value panel, ArrayRef<Value> init,
       before);
 }
 
+/// Stores vectors of sums, or adds them to those that are there.
+static void storeSum(const GemmLoops &g, Loops &m, Value sum, Value memory,
+                     bool adds) {
+  unsigned bytes = elementBytes(g.accumulator);
+  if (adds)
+    sum = m.sum(m.load(sum.getType(), memory, bytes), sum);
+  m.store(sum, memory, bytes);
+}
+
 /// Sums of `count` rows to `memory`, a column after the other.
 static void storeTransposed(const GemmLoops &g, Loops &m, ArrayRef<Value> sums,
-                            unsigned count, unsigned vectors, Value memory) {
+                            unsigned count, unsigned vectors, Value memory,
+                            bool adds) {
   unsigned lanes = g.tile.lanes;
   Value none = m.zero(sums.front().getType());
   for (unsigned v = 0; v < vectors; ++v)
@@ -269,11 +305,23 @@ static void storeTransposed(const GemmLoops &g, Loops &m, ArrayRef<Value> sums,
         lines[i] = sums[(first + i) * vectors + v];
       m.transpose(lines);
       for (unsigned j = 0; j < lanes; ++j)
-        m.store(lines[j],
-                m.element(memory, g.accumulator,
-                          int32_t((v * lanes + j) * g.tileLine() + first)),
-                elementBytes(g.accumulator));
+        storeSum(g, m, lines[j],
+                 m.element(memory, g.accumulator,
+                           int32_t((v * lanes + j) * g.tileLine() + first)),
+                 adds);
     }
+}
+
+/// Sums of `count` rows to `memory`, a row after the other.
+static void storeRows(const GemmLoops &g, Loops &m, ArrayRef<Value> sums,
+                      unsigned count, unsigned vectors, Value memory,
+                      bool adds) {
+  for (unsigned i = 0; i < count; ++i)
+    for (unsigned v = 0; v < vectors; ++v)
+      storeSum(g, m, sums[i * vectors + v],
+               m.element(memory, g.accumulator,
+                         int32_t(i * g.tile.columns() + v * g.tile.lanes)),
+               adds);
 }
 
 /// The sums of `count` rows and the first `vectors` of columns of one panel, to
@@ -282,8 +330,7 @@ static void storeTransposed(const GemmLoops &g, Loops &m, ArrayRef<Value> sums,
 static void sumTile(const GemmLoops &g, Loops &m, Value panel, Value row,
                     unsigned count, unsigned vectors, Value last, Value memory,
                     ArrayRef<GemmLoops::Ahead> ahead = {}) {
-  unsigned lanes = g.tile.lanes, width = g.tile.columns();
-  unsigned bytes = elementBytes(g.accumulator);
+  unsigned lanes = g.tile.lanes;
   auto vectorType = VectorType::get({int64_t(lanes)}, g.accumulator);
   auto factors = VectorType::get({int64_t(lanes)}, g.factor);
   SmallVector<Value> rows;
@@ -306,36 +353,43 @@ static void sumTile(const GemmLoops &g, Loops &m, Value panel, Value row,
       at = m.element(at, g.factor, int32_t(g.rowSteps[i]));
     return m.load(g.factor, at, elementBytes(g.factor));
   };
-  SmallVector<Value> sums(count * vectors, m.zero(vectorType));
+  SmallVector<Value> zeros(count * vectors, m.zero(vectorType));
   auto before = [&](Value outer, int64_t steps) {
     bringAhead(m, ahead, count, outer, steps);
   };
   using Before = function_ref<void(Value, int64_t)>;
-  sums = loopOverK(
-      g, m, panel, sums, ahead.empty() ? Before() : Before(before),
-      [&](Value kIndex, Value base, Value ofRows, ValueRange carried) {
-        SmallVector<Value> columnsAt, next(carried.begin(), carried.end());
-        for (unsigned v = 0; v < vectors; ++v)
-          columnsAt.push_back(
-              m.load(factors, m.element(base, g.factor, int32_t(v * lanes)),
-                     elementBytes(g.factor)));
-        for (unsigned i = 0; i < count; ++i) {
-          Value x = m.broadcast(loadRow(i, kIndex, ofRows), factors);
-          for (unsigned v = 0; v < vectors; ++v) {
-            Value &sum = next[i * vectors + v];
-            sum = g.multiplyAdd ? g.multiplyAdd(m.b, x, columnsAt[v], sum)
-                                : m.multiplyAdd(x, columnsAt[v], sum);
+  auto sumRange = [&](GemmRange range) {
+    return loopOverK(
+        g, m, panel, range, zeros, ahead.empty() ? Before() : Before(before),
+        [&](Value kIndex, Value base, Value ofRows, ValueRange carried) {
+          SmallVector<Value> columnsAt, next(carried.begin(), carried.end());
+          for (unsigned v = 0; v < vectors; ++v)
+            columnsAt.push_back(
+                m.load(factors, m.element(base, g.factor, int32_t(v * lanes)),
+                       elementBytes(g.factor)));
+          for (unsigned i = 0; i < count; ++i) {
+            Value x = m.broadcast(loadRow(i, kIndex, ofRows), factors);
+            for (unsigned v = 0; v < vectors; ++v) {
+              Value &sum = next[i * vectors + v];
+              sum = g.multiplyAdd ? g.multiplyAdd(m.b, x, columnsAt[v], sum)
+                                  : m.multiplyAdd(x, columnsAt[v], sum);
+            }
           }
-        }
-        return next;
-      });
-  if (g.transposes)
-    return storeTransposed(g, m, sums, count, vectors, memory);
-  for (unsigned i = 0; i < count; ++i)
-    for (unsigned v = 0; v < vectors; ++v)
-      m.store(sums[i * vectors + v],
-              m.element(memory, g.accumulator, int32_t(i * width + v * lanes)),
-              bytes);
+          return next;
+        });
+  };
+  auto store = [&](ArrayRef<Value> sums, bool adds) {
+    auto to = g.transposes ? storeTransposed : storeRows;
+    to(g, m, sums, count, vectors, memory, adds);
+  };
+  Value begin = m.constant(0), end = countSteps(g, m);
+  std::optional<int64_t> steps = findSumSteps(g, m);
+  if (!steps)
+    return store(sumRange({begin, end}), /*adds=*/false);
+  store(zeros, /*adds=*/false);
+  m.loop(begin, end, *steps, [&](Value from) {
+    store(sumRange({from, m.min(m.add(from, *steps), end)}), /*adds=*/true);
+  });
 }
 
 /// Vectors that the last tile's columns fill where it is known to be less than

@@ -35,11 +35,14 @@ struct Loops {
   mlir::Value mul(mlir::Value x, int64_t y) {
     return y == 1 ? x : mul(x, constant(y));
   }
+  mlir::Value divide(mlir::Value x, int64_t y) {
+    return b.createOrFold<mlir::arith::DivUIOp>(x, constant(y));
+  }
   mlir::Value min(mlir::Value x, mlir::Value y) {
     return mlir::arith::MinSIOp::create(b, x, y);
   }
   mlir::Value floorTo(mlir::Value x, int64_t multiple) {
-    return mlir::arith::AndIOp::create(b, x, constant(-multiple));
+    return b.createOrFold<mlir::arith::AndIOp>(x, constant(-multiple));
   }
   mlir::Value lt(mlir::Value x, mlir::Value y) {
     return mlir::arith::CmpIOp::create(b, mlir::arith::CmpIPredicate::slt, x,
