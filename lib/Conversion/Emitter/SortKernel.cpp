@@ -362,46 +362,73 @@ private:
     });
   }
 
-  /// Each element is behind as many as come before it; of what a member reads,
-  /// all of its elements are compared with it.
+  /// Each element is behind as many as come before it.
   void count(Taken &taken, Value number, Value begin, Value length) {
-    constexpr int64_t kUnroll = 4;
-    const int64_t members = std::max<int64_t>(1, e.team.count),
-                  each = e.team.count > 1 ? run / members : 1;
     Value first = e.value(op.getFirst()), kept = e.value(op.getKept());
     Value end = e.minS(length, e.add(first, kept));
-    Value target = getTarget(number, first), zero = e.constant(0);
-    auto countOf = [&](Value at) {
-      SmallVector<SmallVector<Value>> own;
-      for (int64_t n = 0; n < each; ++n)
-        own.push_back(read(e.add(at, e.constant(n * members))));
-      SmallVector<Value> ranks = e.forLoop(
-          zero, e.constant(run), e.constant(kUnroll),
-          SmallVector<Value>(own.size(), zero),
-          [&](Value other, ValueRange carried) -> SmallVector<Value> {
-            SmallVector<Value> counts(carried);
-            for (int64_t n = 0; n < kUnroll; ++n) {
-              SmallVector<Value> y = read(e.add(other, e.constant(n)));
-              for (auto [x, sum] : llvm::zip_equal(own, counts))
-                sum = e.add(sum, arith::ExtUIOp::create(e.b, e.b.getI64Type(),
-                                                        isBehind(x, y)));
-            }
-            return counts;
-          });
-      for (auto [x, rank] : llvm::zip_equal(own, ranks)) {
-        Value isTaken =
-            both(e, compare(e, arith::CmpIPredicate::sge, rank, first),
-                 e.less(rank, end));
-        e.ifThen(isTaken, [&, x = ArrayRef<Value>(x), rank = rank] {
-          taken.store(e.add(target, rank), e.add(begin, getPlace(x)),
-                      getKey(x));
-        });
-      }
+    Value target = getTarget(number, first);
+    auto take = [&](ArrayRef<Value> x, Value rank, Value isMine) {
+      Value isTaken =
+          both(e, compare(e, arith::CmpIPredicate::sge, rank, first),
+               e.less(rank, end));
+      e.ifThen(isMine ? both(e, isTaken, isMine) : isTaken, [&] {
+        taken.store(e.add(target, rank), e.add(begin, getPlace(x)), getKey(x));
+      });
     };
     if (e.team.count > 1)
-      countOf(e.team.member);
+      countByWarps(take);
     else
-      forEach(zero, e.constant(run), countOf);
+      countAlone(take);
+  }
+
+  using Take = function_ref<void(ArrayRef<Value> x, Value rank, Value isMine)>;
+
+  /// A warp has an element, and each of its threads the same part of all, of
+  /// which the warp counts those before the element by votes.
+  void countByWarps(Take take) {
+    ImplicitLocOpBuilder &b = e.b;
+    Type i32 = b.getI32Type();
+    const int64_t warp = e.team.warp;
+    Value lane = e.remU(e.team.member, e.constant(warp)),
+          isMine = compare(e, arith::CmpIPredicate::eq, lane, e.constant(0));
+    SmallVector<SmallVector<Value>> others;
+    for (int64_t from = 0; from < run; from += warp)
+      others.push_back(read(e.add(lane, e.constant(from))));
+    e.forLoop(
+        e.divU(e.team.member, e.constant(warp)), e.constant(run),
+        e.constant(e.team.count / warp), [&](Value at) {
+          SmallVector<Value> x = read(at);
+          Value rank;
+          for (ArrayRef<Value> y : others) {
+            Value votes =
+                NVVM::VoteSyncOp::create(b, i32, e.team.mask, isBehind(x, y),
+                                         NVVM::VoteSyncKind::ballot);
+            Value before = LLVM::CtPopOp::create(b, votes);
+            rank =
+                rank ? Value(arith::AddIOp::create(b, rank, before)) : before;
+          }
+          take(x, arith::ExtUIOp::create(b, b.getI64Type(), rank), isMine);
+        });
+  }
+
+  void countAlone(Take take) {
+    constexpr int64_t kUnroll = 4;
+    Value zero = e.constant(0);
+    forEach(zero, e.constant(run), [&](Value at) {
+      SmallVector<Value> x = read(at);
+      Value rank = e.forLoop(
+          zero, e.constant(run), e.constant(kUnroll), {zero},
+          [&](Value other, ValueRange carried) -> SmallVector<Value> {
+            Value before = carried[0];
+            for (int64_t n = 0; n < kUnroll; ++n)
+              before = e.add(
+                  before, arith::ExtUIOp::create(
+                              e.b, e.b.getI64Type(),
+                              isBehind(x, read(e.add(other, e.constant(n))))));
+            return {before};
+          })[0];
+      take(x, rank, {});
+    });
   }
 
   Emitter &e;

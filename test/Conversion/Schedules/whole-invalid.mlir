@@ -166,6 +166,18 @@ func.func @sorting_team(%x: tensor<100xf32>) -> tensor<100xi64> {
 
 // -----
 
+func.func @counting_team(%x: tensor<100xf32>) -> tensor<100xi64> {
+  // expected-error @+1 {{its schedule is not possible: op0, sort_runs, is shared by 64 threads of 64, expected blocks of 256, two for each element}}
+  %0 = llir.kernel(%x) loops<grid() threads(64, 64) op0 = whole> : (tensor<100xf32>) -> tensor<100xi64> {
+  ^bb0(%v: tensor<100xf32>):
+    %i = llir.sort_runs %v {counted, keep = #hlir.map<() -> (100)>, run = 128 : i64} : tensor<100xf32> -> tensor<100xi64>
+    llir.yield %i : tensor<100xi64>
+  }
+  return %0 : tensor<100xi64>
+}
+
+// -----
+
 func.func @merging_team(%p: tensor<100xi32>, %k: tensor<100xi32>) -> tensor<100xi64> {
   // expected-error @+1 {{its schedule is not possible: op0, merge_runs, takes element by element, which a team of 32 threads cannot share}}
   %0 = llir.kernel(%p, %k) loops<grid() threads(64, 32) op0 = whole> : (tensor<100xi32>, tensor<100xi32>) -> tensor<100xi64> {

@@ -142,19 +142,27 @@ Expr SortRunsOp::countOperations() {
   const int64_t steps = llvm::Log2_64(getRun());
   return countElements(getOperand().getType()) * Expr(steps * (steps + 1));
 }
+/// Threads of a block: one for each pair that is exchanged. Where elements are
+/// counted, more warps have fewer elements each (of 128 elements each warp of
+/// 256 threads has 16).
+static unsigned countThreads(SortRunsOp op) {
+  const auto run = static_cast<unsigned>(op.getRun());
+  return op.getCounted() ? 2 * run : run / 2;
+}
 WholeThreads SortRunsOp::chooseThreads(const Assumptions &,
                                        const MachineModel &machine) {
-  // A thread for each pair.
-  const auto threads = static_cast<unsigned>(getRun() / 2);
+  const unsigned threads = countThreads(*this);
   return machine.blockThreads ? WholeThreads{threads, threads} : WholeThreads{};
 }
 std::string SortRunsOp::checkTeam(unsigned threads, unsigned team) {
-  const auto pairs = static_cast<unsigned>(getRun() / 2);
-  return !threads || (team == pairs && threads == pairs)
+  const unsigned expected = countThreads(*this);
+  return !threads || (team == expected && threads == expected)
              ? std::string()
              : "is shared by " + std::to_string(team) + " threads of " +
                    std::to_string(threads) + ", expected blocks of " +
-                   std::to_string(pairs) + ", one for each pair";
+                   std::to_string(expected) +
+                   (getCounted() ? ", two for each element"
+                                 : ", one for each pair");
 }
 
 //===----------------------------------------------------------------------===//
