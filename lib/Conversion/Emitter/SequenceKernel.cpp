@@ -39,11 +39,14 @@ public:
   void emit() {
     shared = e.makeLaunchShared();
     int64_t most = 0;
-    bool isFirst = true;
+    llir::KernelOp before;
     for (llir::KernelOp kernel : op.getKernels()) {
-      if (!isFirst)
+      if (before) {
         NVVM::Barrier0Op::create(e.b);
-      isFirst = false;
+        for (const auto &copy : memory.getCopiesAfter(before))
+          emitCopy(copy);
+      }
+      before = kernel;
       most = std::max(most, emitKernel(kernel));
     }
     e.launchShared = most;
@@ -63,6 +66,22 @@ private:
           cast<BlockArgument>(op.getInputs()[at.number]).getArgNumber());
     };
     return e.address(begin(), e.constant(at.offset), e.b.getI8Type());
+  }
+
+  /// Nothing waits for what it writes.
+  void emitCopy(const llir::SequenceMemory::Copy &copy) {
+    auto type = cast<RankedTensorType>(op->getResult(copy.result).getType());
+    Type element = getStorageType(type.getElementType());
+    const unsigned bytes = element.getIntOrFloatBitWidth() / 8;
+    Value from = e.address(shared, e.constant(copy.begin), e.b.getI8Type()),
+          to = e.getBuffer(e.kernel.getInputs().size() + copy.result);
+    e.forLoop(e.team.member, e.value(llir::countElements(type)),
+              e.constant(e.team.count), [&](Value at) {
+                Value v = LLVM::LoadOp::create(
+                    e.b, element, e.address(from, at, element), bytes);
+                LLVM::StoreOp::create(e.b, v, e.address(to, at, element),
+                                      bytes);
+              });
   }
 
   /// The result is how many bytes of the block's memory are taken meanwhile.

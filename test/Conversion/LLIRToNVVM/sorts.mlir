@@ -25,9 +25,11 @@ func.func @long(%x: tensor<8000xf32>) -> tensor<8000xi64> {
 }
 
 // CHECK-LABEL: @short
-// CHECK: loops<grid() threads(32, 32) op0 = whole>
+// CHECK: loops<grid() threads(128, 128) op0 = whole>
 // PTX-LABEL: .entry short(
-// PTX: .maxntid 32
+// PTX: .maxntid 128
+// PTX-COUNT-2: vote.sync.ballot.b32
+// PTX-NOT: vote.sync
 func.func @short(%x: tensor<99x64xi64>) -> tensor<99x3xi64> {
   %0 = llir.argsort %x : tensor<99x64xi64> -> tensor<99x3xi64>
   return %0 : tensor<99x3xi64>

@@ -30,7 +30,6 @@
 // PTX-NOT: ld.global.b64
 // PTX: st.global.b32
 // PTX-NOT: .entry
-// PTX-LABEL: .entry states(
 func.func @order(%x: tensor<100xf32>) -> (tensor<100xf32>, tensor<100xi64>) {
   %0 = llir.kernel(%x) : (tensor<100xf32>) -> tensor<100xi64> {
   ^bb0(%y: tensor<100xf32>):
@@ -48,6 +47,32 @@ func.func @order(%x: tensor<100xf32>) -> (tensor<100xf32>, tensor<100xi64>) {
     llir.yield %1 : tensor<100xi64>
   }
   return %2, %3 : tensor<100xf32>, tensor<100xi64>
+}
+
+// An order that is a result too: the next kernel reads it where it lies on chip, and after the barrier it is copied.
+// CHECK-LABEL: @ordered
+// CHECK: llir.sequence(
+// CHECK: llir.yield %{{.*}}, %{{.*}} : tensor<100xf32>, tensor<100xi64>
+// REMARK: Passed{{.*}}Function=ordered | {{.*}}bytes on chip=800
+// PTX-LABEL: .entry ordered(
+// PTX: bar.sync 0;
+// PTX: ld.shared.b64 %[[PLACE:rd[0-9]+]]
+// PTX: st.global.b64 {{.*}}, %[[PLACE]];
+// PTX-NOT: ld.global.b64
+// PTX: st.global.b32
+// PTX-LABEL: .entry states(
+func.func @ordered(%x: tensor<100xf32>) -> (tensor<100xi64>, tensor<100xf32>) {
+  %0 = llir.kernel(%x) : (tensor<100xf32>) -> tensor<100xi64> {
+  ^bb0(%y: tensor<100xf32>):
+    %1 = llir.sort_runs %y {keep = #hlir.map<() -> (100)>, run = 128 : i64} : tensor<100xf32> -> tensor<100xi64>
+    llir.yield %1 : tensor<100xi64>
+  }
+  %2 = llir.kernel(%x, %0) : (tensor<100xf32>, tensor<100xi64>) -> tensor<100xf32> {
+  ^bb0(%y: tensor<100xf32>, %i: tensor<100xi64>):
+    %1 = llir.gather %y, %i {checked} : tensor<100xf32>, tensor<100xi64> -> tensor<100xf32>
+    llir.yield %1 : tensor<100xf32>
+  }
+  return %0, %2 : tensor<100xi64>, tensor<100xf32>
 }
 
 // What the sequence has made may be updated in place, and what is read through an alias is where it was.

@@ -17,8 +17,14 @@ struct Shared {
   int64_t bytes = 0;
   unsigned first = 0, last = 0;
   int64_t begin = 0;
+  /// The kernel that writes it last, which is the step `written`.
+  Operation *writer = nullptr;
+  unsigned written = 0;
 };
 } // namespace
+
+/// Bytes of a block's memory that values may take with copies of results.
+static constexpr int64_t kMostCopied = 32 << 10;
 
 /// First fit, in the order of their beginnings: there are few.
 static int64_t place(MutableArrayRef<Shared> all) {
@@ -60,12 +66,16 @@ SequenceMemory::SequenceMemory(SequenceOp sequence) {
     auto kernel = cast<KernelOp>(op);
     for (Value result : kernel.getResults()) {
       if (kernel.getInPlace()) {
-        places[result] = places.at(kernel.getInputs()[0]);
+        Place at = places[result] = places.at(kernel.getInputs()[0]);
+        if (at.kind == Place::Kind::Shared) {
+          shared[at.number].writer = &op;
+          shared[at.number].written = step;
+        }
         continue;
       }
       places[result] = {Place::Kind::Shared, int64_t(shared.size()), 0};
-      shared.push_back(
-          {getBytesOf(result.getType()), unsigned(step), unsigned(step), 0});
+      shared.push_back({getBytesOf(result.getType()), unsigned(step),
+                        unsigned(step), 0, &op, unsigned(step)});
     }
   }
   // What is yielded, and all that is in its memory, is in a result.
@@ -77,15 +87,31 @@ SequenceMemory::SequenceMemory(SequenceOp sequence) {
         !results.try_emplace(at.number, i).second)
       problem = "two results have one memory";
   }
-  for (auto [number, result] : results)
+  SmallVector<Shared> withCopies = shared;
+  for (auto [number, result] : results) {
     shared[number].bytes = 0;
+    if (withCopies[number].last == withCopies[number].written)
+      withCopies[number].bytes = 0;
+  }
   bytes = place(shared);
+  if (int64_t most = place(withCopies); most <= std::max(bytes, kMostCopied)) {
+    shared = std::move(withCopies);
+    bytes = most;
+  }
+  for (auto [i, v] : llvm::enumerate(block.getTerminator()->getOperands()))
+    if (Place at = places.at(v); at.kind == Place::Kind::Shared) {
+      const Shared &memory = shared[at.number];
+      if (memory.bytes > 0)
+        copies[memory.writer].push_back({unsigned(i), memory.begin});
+    }
   for (auto &[v, at] : places) {
     if (at.kind != Place::Kind::Shared)
       continue;
-    if (auto it = results.find(at.number); it != results.end())
+    const Shared &memory = shared[at.number];
+    auto it = results.find(at.number);
+    if (it != results.end() && memory.bytes == 0)
       at = {Place::Kind::Result, it->second, at.offset};
     else
-      at.number = shared[at.number].begin;
+      at.number = memory.begin;
   }
 }

@@ -3,7 +3,9 @@
 //
 // What is yielded is in the results of the kernel; all else shares the memory
 // of a block, in which a value may lie where an earlier one was that nothing
-// reads any more.
+// reads any more. What is yielded and read by a later kernel lies there too,
+// where there is room, and is copied to its result: that kernel waits for no
+// other memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,6 +29,17 @@ public:
   };
   Place getPlace(mlir::Value v) const { return places.at(v); }
 
+  /// A result whose value lies in the block's memory from byte `begin` on.
+  struct Copy {
+    unsigned result;
+    int64_t begin;
+  };
+  /// Those that are last written by `op`, a kernel; a later one follows it.
+  llvm::ArrayRef<Copy> getCopiesAfter(mlir::Operation *op) const {
+    auto it = copies.find(op);
+    return it == copies.end() ? llvm::ArrayRef<Copy>() : it->second;
+  }
+
   /// Bytes that values take of the block's memory.
   int64_t getBytes() const { return bytes; }
   /// Why the values cannot have memory; empty where they can.
@@ -34,6 +47,7 @@ public:
 
 private:
   llvm::DenseMap<mlir::Value, Place> places;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Copy, 2>> copies;
   int64_t bytes = 0;
   llvm::StringRef problem;
 };
