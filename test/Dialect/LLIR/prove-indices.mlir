@@ -213,10 +213,10 @@ func.func @histogram(%keys: tensor<1x9xf32>) -> tensor<9xi64> {
   return %5 : tensor<9xi64>
 }
 
-// Without the last minimum the greatest is 9; a product that is rounded up may be the next number.
+// Without the last minimum the greatest is 9.
 // CHECK-LABEL: @beyond
-// CHECK-COUNT-2: llir.gather {{.*}} {checked}
-func.func @beyond(%keys: tensor<1x9xf32>, %t: tensor<9xf32>) -> (tensor<9xf32>, tensor<9xf32>) {
+// CHECK: llir.gather {{.*}} {checked}
+func.func @beyond(%keys: tensor<1x9xf32>, %t: tensor<9xf32>) -> tensor<9xf32> {
   %order = llir.argsort %keys : tensor<1x9xf32> -> tensor<1x9xi64>
   %places = llir.view %order <(d0) -> (0, d0)> : tensor<1x9xi64> -> tensor<9xi64>
   %x = llir.elementwise cast(%places) : (tensor<9xi64>) -> tensor<9xf32>
@@ -227,11 +227,21 @@ func.func @beyond(%keys: tensor<1x9xf32>, %t: tensor<9xf32>) -> (tensor<9xf32>, 
   %2 = llir.elementwise floor(%1) : (tensor<9xf32>) -> tensor<9xf32>
   %3 = llir.elementwise cast(%2) : (tensor<9xf32>) -> tensor<9xi64>
   %4 = llir.gather %t, %3 {checked} : tensor<9xf32>, tensor<9xi64> -> tensor<9xf32>
-  %near = llir.constant dense<1.12499988> : tensor<9xf32>
-  %5 = llir.elementwise mul(%x, %near) : (tensor<9xf32>, tensor<9xf32>) -> tensor<9xf32>
-  %6 = llir.elementwise cast(%5) : (tensor<9xf32>) -> tensor<9xi64>
-  %7 = llir.gather %t, %6 {checked} : tensor<9xf32>, tensor<9xi64> -> tensor<9xf32>
-  return %4, %7 : tensor<9xf32>, tensor<9xf32>
+  return %4 : tensor<9xf32>
+}
+
+// A product that is rounded up: 8191 (1 + 2^-13) is 8191.99988, and 8192 in f32.
+// CHECK-LABEL: @rounded_up
+// CHECK: llir.gather {{.*}} {checked}
+func.func @rounded_up(%keys: tensor<1x8192xf32>, %t: tensor<8192xf32>) -> tensor<8192xf32> {
+  %order = llir.argsort %keys : tensor<1x8192xf32> -> tensor<1x8192xi64>
+  %places = llir.view %order <(d0) -> (0, d0)> : tensor<1x8192xi64> -> tensor<8192xi64>
+  %x = llir.elementwise cast(%places) : (tensor<8192xi64>) -> tensor<8192xf32>
+  %near = llir.constant dense<1.0001220703125> : tensor<8192xf32>
+  %0 = llir.elementwise mul(%x, %near) : (tensor<8192xf32>, tensor<8192xf32>) -> tensor<8192xf32>
+  %1 = llir.elementwise cast(%0) : (tensor<8192xf32>) -> tensor<8192xi64>
+  %2 = llir.gather %t, %1 {checked} : tensor<8192xf32>, tensor<8192xi64> -> tensor<8192xf32>
+  return %2 : tensor<8192xf32>
 }
 
 // Positions that a kernel has sorted are inside the row, also those of runs that another one merges.
@@ -285,4 +295,45 @@ func.func @undecided_through_a_view(%x: tensor<8x16xf32>, %y: tensor<8x16xf32>) 
   %wide = llir.view %is <(d0, d1) -> (d0)> : tensor<8xi1> -> tensor<8x16xi1>
   %r = llir.elementwise select(%wide, %y, %x) : (tensor<8x16xi1>, tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
   return %r : tensor<8x16xf32>
+}
+
+// -----
+
+// Bins of integers, as many as there are integers: each is its own.
+// CHECK-LABEL: func.func @own_bin
+// CHECK: %[[PLACE:.*]] = llir.argsort
+// CHECK: %[[ROW:.*]] = llir.view %[[PLACE]]
+// CHECK-NEXT: return %[[ROW]]
+func.func @own_bin(%x: tensor<1x128xf32>) -> tensor<128xi64> {
+  %p = llir.argsort %x : tensor<1x128xf32> -> tensor<1x128xi64>
+  %i = llir.view %p <(d0) -> (0, d0)> : tensor<1x128xi64> -> tensor<128xi64>
+  %f = llir.elementwise cast(%i) : (tensor<128xi64>) -> tensor<128xf32>
+  %n = llir.constant dense<128.0> : tensor<f32>
+  %ns = llir.view %n <(d0) -> ()> : tensor<f32> -> tensor<128xf32>
+  %m = llir.constant dense<127.0> : tensor<f32>
+  %ms = llir.view %m <(d0) -> ()> : tensor<f32> -> tensor<128xf32>
+  %s = llir.elementwise mul(%f, %ns) : (tensor<128xf32>, tensor<128xf32>) -> tensor<128xf32>
+  %q = llir.elementwise div(%s, %ms) : (tensor<128xf32>, tensor<128xf32>) -> tensor<128xf32>
+  %b = llir.elementwise floor(%q) : (tensor<128xf32>) -> tensor<128xf32>
+  %c = llir.elementwise min(%b, %ms) : (tensor<128xf32>, tensor<128xf32>) -> tensor<128xf32>
+  %r = llir.elementwise cast(%c) : (tensor<128xf32>) -> tensor<128xi64>
+  return %r : tensor<128xi64>
+}
+
+// -----
+
+// One bin less: the last two integers share one.
+// CHECK-LABEL: func.func @shared_bin
+// CHECK: llir.elementwise floor
+// CHECK: return
+func.func @shared_bin(%x: tensor<1x128xf32>) -> tensor<128xi64> {
+  %p = llir.argsort %x : tensor<1x128xf32> -> tensor<1x128xi64>
+  %i = llir.view %p <(d0) -> (0, d0)> : tensor<1x128xi64> -> tensor<128xi64>
+  %f = llir.elementwise cast(%i) : (tensor<128xi64>) -> tensor<128xf32>
+  %m = llir.constant dense<126.0> : tensor<f32>
+  %ms = llir.view %m <(d0) -> ()> : tensor<f32> -> tensor<128xf32>
+  %b = llir.elementwise floor(%f) : (tensor<128xf32>) -> tensor<128xf32>
+  %c = llir.elementwise min(%b, %ms) : (tensor<128xf32>, tensor<128xf32>) -> tensor<128xf32>
+  %r = llir.elementwise cast(%c) : (tensor<128xf32>) -> tensor<128xi64>
+  return %r : tensor<128xi64>
 }

@@ -23,6 +23,7 @@
 
 #include "BlockChoices.h"
 #include "Threads.h"
+#include "TileForm.h"
 #include "luminal/Dialect/LLIR/Schedules/ProductTime.h"
 #include "luminal/Dialect/LLIR/Utils/SharedMemory.h"
 #include "luminal/Dialect/LLIR/Utils/Values.h"
@@ -31,21 +32,6 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Threads of the block, as its warps and threads are laid over a tile; by
-/// wgmma four warps have 64 rows.
-static constexpr unsigned kThreads = 256, kGroupThreads = 128;
-static constexpr int64_t kGroupRows = 64;
-/// Bytes that one asynchronous copy takes.
-static constexpr int64_t kCopiedBytes = 16;
-/// Steps of k in shared memory or on their way there, at most; fewer where that
-/// leaves room for so many blocks on a multiprocessor, of which one computes
-/// while another waits.
-static constexpr int64_t kMostStages = 4, kResidents = 2;
-/// More of them where they are small: by 64 x 32 in 6 stages BERT of 128 tokens
-/// took 0.93 of the time in f16, products by 64 x 64 up to 1.2 (H200).
-static constexpr int64_t kManyStages = 6, kBytesOfManyStages = 80 << 10;
-/// Sums of a thread with which so many blocks have room.
-static constexpr int64_t kSumsOfResident = 64;
 /// Rows up to which a team for each element reads no more than it must.
 static constexpr int64_t kFewRows = 8;
 /// Multiplications from which a tile's steps are worth their latency (measured
@@ -76,176 +62,6 @@ static constexpr int64_t kLeastGroupSearch = 2, kMostGroupSearch = 32;
 /// Rows of a group from which on its tiles are twice as large along both sides:
 /// 1,185 us where smaller ones took 1,232 (256 rows a group).
 static constexpr int64_t kLargeGroup = 256;
-
-/// Vectors may not reach beyond the side.
-static bool isWhole(const ProductAnalysis &p, const Expr &extent,
-                    int64_t lanes) {
-  return p.a.simplify(Expr::mod(extent, lanes)).isConstant(0);
-}
-
-namespace {
-/// What a form says of its tile, and what follows from it.
-struct TileForm {
-  int64_t rows = 0, columns = 0, depth = 0;
-  /// `mma`, `wgmma` or `fma`.
-  StringRef use;
-  BlockReading left, right;
-  int64_t stages = 1;
-  bool copiesRows = false, copiesColumns = false;
-  unsigned resultLanes = 1;
-  bool resultsAlongRows = false;
-
-  /// `rows` and `columns` are the blocks of their axes.
-  static TileForm get(LoopFormAttr form, int64_t rows, int64_t columns);
-
-  bool useTensorCores() const { return use != "fma"; }
-  bool useWarpGroups() const { return use == "wgmma"; }
-  unsigned getThreads() const {
-    return useWarpGroups() ? rows / kGroupRows * kGroupThreads : kThreads;
-  }
-  Type getMultipliedType(const ProductAnalysis &p) const {
-    return useTensorCores() ? getElementType(p.rows.operand) : p.accumulator;
-  }
-  Decision canCopyRows(const ProductAnalysis &p) const {
-    return canCopy(p, p.rows, left, getMultipliedType(p),
-                   /*mayBeAcross=*/false);
-  }
-  Decision canCopyColumns(const ProductAnalysis &p) const {
-    return canCopy(p, p.columns, right, getMultipliedType(p),
-                   /*mayBeAcross=*/useTensorCores());
-  }
-  int64_t countSums() const { return rows * columns / getThreads(); }
-  /// Of one step of k.
-  int64_t countSharedBytes(const ProductAnalysis &p) const;
-  /// Of what is there at any time.
-  int64_t countAllSharedBytes(const ProductAnalysis &p) const;
-  void chooseStages(const ProductAnalysis &p, const MachineModel &machine,
-                    bool mayHaveMany = false);
-  void chooseResults(const ProductAnalysis &p, const MachineModel &machine);
-  /// The word of the form for what is copied; empty: nothing.
-  StringRef getCopied() const {
-    if (copiesRows)
-      return copiesColumns ? "both" : "rows";
-    return copiesColumns ? "columns" : "";
-  }
-};
-} // namespace
-
-TileForm TileForm::get(LoopFormAttr form, int64_t rows, int64_t columns) {
-  TileForm tile;
-  tile.rows = form.getNumber("rows", rows);
-  tile.columns = columns;
-  tile.depth = form.getNumber("depth", 16);
-  tile.use = form.getWord("use");
-  auto getReading = [&](StringRef lanes, StringRef along) {
-    return BlockReading{unsigned(form.getNumber(lanes, 1)),
-                        form.getWord(along) != "own"};
-  };
-  tile.left = getReading("rowlanes", "rowalong");
-  tile.right = getReading("columnlanes", "columnalong");
-  tile.stages = form.getNumber("stages", 1);
-  tile.resultLanes = form.getNumber("resultlanes", 1);
-  tile.resultsAlongRows = form.getWord("resultalong") == "rows";
-  StringRef copied = form.getWord("copy");
-  tile.copiesRows = copied == "rows" || copied == "both";
-  tile.copiesColumns = copied == "columns" || copied == "both";
-  return tile;
-}
-
-/// Lines are 16 bytes longer than what they hold; by wgmma, where they are as
-/// long as that, there is room for one more. Sides begin at multiples.
-int64_t TileForm::countSharedBytes(const ProductAnalysis &p) const {
-  int64_t bytes = useTensorCores() ? 2 : p.bytes;
-  auto count = [&](int64_t lines, int64_t length) {
-    int64_t all = lines * (length * bytes + 16);
-    if (useWarpGroups())
-      all = (length % 64 ? lines + 1 : lines) * length * bytes;
-    return int64_t(llvm::alignTo(all, stages > 1 ? kLaunchSharedAlignment : 1));
-  };
-  bool isAcross = useTensorCores() && !right.isAlongK;
-  return count(rows, depth) +
-         (isAcross ? count(depth, columns) : count(columns, depth));
-}
-
-int64_t TileForm::countAllSharedBytes(const ProductAnalysis &p) const {
-  int64_t ring = stages * countSharedBytes(p);
-  if (stages == 1)
-    return ring;
-  int64_t lines = resultsAlongRows ? columns : rows;
-  return std::max(ring, (rows * columns + lines * kResultPadding) * p.bytes);
-}
-
-/// Results are written along what has the widest vectors.
-void TileForm::chooseResults(const ProductAnalysis &p,
-                             const MachineModel &machine) {
-  Accesses accesses(p.a);
-  SmallVector<Index> indices = p.getResultIndices(p.index);
-  for (auto [i, index] : llvm::enumerate(indices))
-    accesses.addResult(i, index);
-  unsigned alongRows = accesses.chooseLanes(p.rows.dim, p.rows.extent, machine),
-           alongColumns =
-               accesses.chooseLanes(p.columns.dim, p.columns.extent, machine);
-  // A group of rows begins and ends anywhere.
-  if (p.hasGroups())
-    alongRows = 1;
-  auto isPart = [&](const Expr &extent, unsigned lanes) {
-    return isWhole(p, extent, lanes);
-  };
-  while (alongRows > 1 && !isPart(p.rows.extent, alongRows))
-    alongRows /= 2;
-  while (alongColumns > 1 && !isPart(p.columns.extent, alongColumns))
-    alongColumns /= 2;
-  resultsAlongRows =
-      alongRows != alongColumns
-          ? alongRows > alongColumns
-          : !accesses.areAlong(p.columns.dim) && accesses.areAlong(p.rows.dim);
-  resultLanes = std::max(alongRows, alongColumns);
-}
-
-/// Copies pay where tensor cores wait for what is read, and there is anything
-/// to copy: without them a product of f32 took 1.1 times as long, and with the
-/// other side read element by element ResNet-50 1.6 times (H200).
-void TileForm::chooseStages(const ProductAnalysis &p,
-                            const MachineModel &machine, bool mayHaveMany) {
-  if (!useTensorCores())
-    return;
-  copiesRows = bool(canCopyRows(p));
-  copiesColumns = bool(canCopyColumns(p));
-  stages = 1;
-  auto isFast = [&](bool isCopied, const BlockReading &reading) {
-    unsigned bits = getMultipliedType(p).getIntOrFloatBitWidth();
-    return isCopied || reading.lanes * bits >= 8 * kCopiedBytes;
-  };
-  if ((!copiesRows && !copiesColumns) || !isFast(copiesRows, left) ||
-      !isFast(copiesColumns, right)) {
-    copiesRows = copiesColumns = false;
-    return;
-  }
-  int64_t residents = countSums() <= kSumsOfResident ? kResidents : 1;
-  int64_t bytes = countSharedBytes(p);
-  bool isSmall = mayHaveMany && useWarpGroups() && left.isAlongK &&
-                 right.isAlongK && kManyStages * bytes <= kBytesOfManyStages;
-  stages = std::min(isSmall ? kManyStages : kMostStages,
-                    machine.sharedBytes / residents / bytes);
-  if (stages > 1)
-    return;
-  copiesRows = copiesColumns = false;
-  stages = 1;
-}
-
-Decision llir::canCopy(const ProductAnalysis &p, const ProductSide &side,
-                       BlockReading reading, Type multiplied,
-                       bool mayBeAcross) {
-  Type element = getElementType(side.operand);
-  if (element != multiplied)
-    return Decision::refuse("they are of another type than what is multiplied",
-                            p.op);
-  if (reading.lanes * element.getIntOrFloatBitWidth() != 8 * kCopiedBytes)
-    return Decision::refuse("they are not read in whole copies", p.op);
-  if (!mayBeAcross && !reading.isAlongK)
-    return Decision::refuse("they have to be transposed", p.op);
-  return p.isRun(side, reading.isAlongK, reading.lanes);
-}
 
 /// Whether the tensor cores take the elements as they are.
 static bool canUseTensorCores(const ProductAnalysis &p) {
@@ -472,6 +288,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
                 isMMA ? "mma" : "fma",
                 left,
                 right};
+  tile.isGrouped = isGrouped;
   if (mayJoinWarps)
     tile.use = "wgmma";
   tile.chooseStages(p, machine);
@@ -517,8 +334,8 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   if (tile.stages > 1) {
     numbers.push_back({"stages", tile.stages});
     words.push_back({"copy", tile.getCopied()});
-    if (tile.countSums() <= kSumsOfResident)
-      numbers.push_back({"blocks", kResidents});
+    if (int64_t residents = tile.countResidents(p, machine); residents > 1)
+      numbers.push_back({"blocks", residents});
     tile.chooseResults(p, machine);
     numbers.push_back({"resultlanes", tile.resultLanes});
     words.push_back(

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "luminal/Dialect/HLIR/IR/IntegerRange.h"
+#include "luminal/Dialect/LLIR/IR/Functions.h"
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
@@ -514,6 +515,130 @@ bool ValueRanges::isInside(Value indices, const Expr &extent) {
          symbols.provablyLess(*range.hi, extent);
 }
 
+namespace {
+/// An op on numbers as a function of one integer, by way of floats or not.
+class FunctionOfInteger {
+public:
+  explicit FunctionOfInteger(ElementwiseOp root) : root(root) {}
+
+  /// The one integer from which the result follows; null where there are
+  /// several, or something else.
+  Value findSource() { return visit(root) ? source : Value(); }
+  /// The result where the source is `x`; std::nullopt where it is not known, or
+  /// is no number.
+  std::optional<double> evaluate(double x) {
+    numbers.clear();
+    numbers[source] = x;
+    return get(root.getResult());
+  }
+
+private:
+  static constexpr size_t kMostOps = 32;
+
+  bool visit(ElementwiseOp op) {
+    if (ops.contains(op))
+      return true;
+    if (ops.size() == kMostOps || op.getFn() == Fn::Bitcast)
+      return false;
+    ops.insert(op);
+    return llvm::all_of(op.getInputs(), [&](Value v) { return visit(v); });
+  }
+  bool visit(Value v) {
+    if (getConstant(v))
+      return true;
+    if (mayBeIndex(v)) {
+      if (!source)
+        source = v;
+      return source == v;
+    }
+    auto op = v.getDefiningOp<ElementwiseOp>();
+    return op && isa<FloatType>(getElementTypeOrSelf(v)) && visit(op);
+  }
+  static std::optional<double> getConstant(Value v) {
+    if (auto view = v.getDefiningOp<ViewOp>())
+      v = view.getOperand();
+    auto constant = v.getDefiningOp<llir::ConstantOp>();
+    auto splat = constant ? dyn_cast<SplatElementsAttr>(constant.getValue())
+                          : SplatElementsAttr();
+    if (!splat)
+      return std::nullopt;
+    if (isa<FloatType>(splat.getElementType()))
+      return splat.getSplatValue<APFloat>().convertToDouble();
+    return double(splat.getSplatValue<APInt>().getSExtValue());
+  }
+  std::optional<double> get(Value v) {
+    if (auto it = numbers.find(v); it != numbers.end())
+      return it->second;
+    std::optional<double> number = getConstant(v);
+    if (!number)
+      number = compute(v.getDefiningOp<ElementwiseOp>());
+    return numbers[v] = number;
+  }
+  std::optional<double> compute(ElementwiseOp op) {
+    SmallVector<double, 2> operands;
+    for (Value input : op.getInputs()) {
+      std::optional<double> number = get(input);
+      if (!number)
+        return std::nullopt;
+      operands.push_back(*number);
+    }
+    Type type = getElementTypeOrSelf(op.getResult());
+    std::optional<double> exact = op.getFn() == Fn::Cast
+                                      ? operands[0]
+                                      : llir::evaluate(op.getFn(), operands);
+    // Integers of this size are exact, and do not wrap.
+    if (!exact || !(std::abs(*exact) < 0x1p30))
+      return std::nullopt;
+    auto format = dyn_cast<FloatType>(type);
+    if (!format)
+      return std::trunc(*exact);
+    APFloat rounded(*exact);
+    bool losesInfo;
+    rounded.convert(format.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                    &losesInfo);
+    return rounded.convertToDouble();
+  }
+
+  ElementwiseOp root;
+  llvm::SmallDenseSet<Operation *> ops;
+  Value source;
+  DenseMap<Value, std::optional<double>> numbers;
+};
+} // namespace
+
+/// Numbers that a function gives back as they are, each of the few that there
+/// may be: the bin of an integer among as many bins as there are integers.
+static void foldIdentities(func::FuncOp function, ValueRanges &ranges,
+                           const Assumptions &symbols,
+                           const Reporter &reporter) {
+  constexpr int64_t kMostNumbers = 4096;
+  auto returnsEach = [&](ElementwiseOp op, FunctionOfInteger &of,
+                         Value source) {
+    const Interval &range = ranges.get(source);
+    if (!range.lo || !range.hi)
+      return false;
+    std::optional<int64_t> lo = symbols.lowerBound(*range.lo),
+                           hi = symbols.upperBound(*range.hi);
+    if (!lo || !hi || *lo > *hi || *hi - *lo >= kMostNumbers)
+      return false;
+    for (int64_t x = *lo; x <= *hi; ++x)
+      if (of.evaluate(double(x)) != double(x))
+        return false;
+    return true;
+  };
+  for (ElementwiseOp op : function.getBody().front().getOps<ElementwiseOp>()) {
+    if (!mayBeIndex(op.getResult()))
+      continue;
+    FunctionOfInteger of(op);
+    Value source = of.findSource();
+    if (!source || source.getType() != op.getResult().getType() ||
+        !returnsEach(op, of, source))
+      continue;
+    reporter.passed(op.getLoc(), "identity", {});
+    op.getResult().replaceAllUsesWith(source);
+  }
+}
+
 /// Comparisons that are the same for every element, and selects by them: front
 /// ends wrap each index that they do not know, and most are of sorts or
 /// positions.
@@ -541,7 +666,11 @@ static void foldConditions(func::FuncOp function, ValueRanges &ranges) {
                            hlir::getExtents(op.getResult()).size(), {}));
     op.getResult().replaceAllUsesWith(all);
   }
-  // What only they read: readers come after what they read.
+}
+
+/// What nothing reads any more: readers come after what they read.
+static void eraseDead(func::FuncOp function) {
+  Block &body = function.getBody().front();
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
     if (isa<ElementwiseOp, ViewOp, llir::ConstantOp, IotaOp>(op) &&
         op.use_empty())
@@ -556,12 +685,17 @@ public:
       return;
     Assumptions symbols =
         hlir::getAssumptions(getOperation().getBody().front().getTerminator());
+    Reporter reporter(&getContext(), DEBUG_TYPE, getOperation().getSymName());
     {
       ValueRanges before(symbols);
       foldConditions(getOperation(), before);
     }
+    {
+      ValueRanges before(symbols);
+      foldIdentities(getOperation(), before, symbols, reporter);
+    }
+    eraseDead(getOperation());
     ValueRanges ranges(symbols);
-    Reporter reporter(&getContext(), DEBUG_TYPE, getOperation().getSymName());
     // Drops the check where it is proved, adds it where it is not, and emits a
     // remark.
     auto prove = [&](auto op, Value table) {

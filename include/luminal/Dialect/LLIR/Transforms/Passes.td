@@ -386,7 +386,9 @@ def ProveIndicesPass : Pass<"llir-prove-indices", "::mlir::func::FuncOp"> {
     Removes `checked` from the gathers and scatters whose indices are proved to be inside: indices made of iotas,
     constants, integer arithmetic that cannot wrap, minima, maxima, and selects by a comparison that bounds them. Adds
     it to all others, hand-written ones included. Selects of flat ops whose comparison such bounds, through floats too, decide are their branch:
-    front ends let every index below 0 count from the end, and places in an order never are.
+    front ends let every index below 0 count from the end, and places in an order never are. A function of one
+    integer that gives back each of the few that there may be, as the bin of an integer among as many bins as there are
+    integers, is that integer (`identity`).
 
     Before:
     ```mlir
