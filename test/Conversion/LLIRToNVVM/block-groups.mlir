@@ -81,7 +81,7 @@ func.func @own(%x: tensor<2048x256xbf16>, %w: tensor<4x512x256xbf16>, %s: tensor
 
 // What the results look up for their row alone is read before the tile is multiplied, and left beside the results.
 // CHECK-LABEL: @weighted
-// CHECK: loops<grid(d0:8, d1:128) {{.*}}groups = rows, {{.*}}rows = 64, stages = 4, use = wgmma}>
+// CHECK: loops<grid(d0:8, d1:128) {{.*}}blocks = 3, {{.*}}groups = rows, {{.*}}rows = 64, stages = 3, use = wgmma}>
 // PTX-LABEL: .entry weighted(
 // PTX: ld.global.nc.b16 [[WEIGHT:%rs[0-9]+]],
 // PTX: wgmma.mma_async
