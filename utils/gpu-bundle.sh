@@ -17,7 +17,9 @@ llvm=/usr/lib/llvm-22
 most=$((45 << 20))
 
 mkdir -p build/static
-cmake --preset release -B build/static -DLUMINAL_STATIC_LLVM=ON -DLUMINAL_INCLUDE_TESTS=ON >build/static/configure.log ||
+# A second configuration by the preset would name the compiler anew, for which CMake forgets all options.
+[[ -e build/static/build.ninja ]] ||
+  cmake --preset release -B build/static -DLUMINAL_STATIC_LLVM=ON -DLUMINAL_INCLUDE_TESTS=ON >build/static/configure.log ||
   { cat build/static/configure.log; exit 1; }
 ninja -C build/static --quiet luminal-bundle LuminalCUDATests
 # Models of the transformers library; the tests export all others.
