@@ -174,8 +174,8 @@ class LLM:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
     def device_memory(self) -> int:
-        """Bytes that were taken of the GPU since the model was asked for; 0 on the host."""
-        return self._free - self._count_free()
+        """Bytes that were taken of the GPU since the model was asked for, by this process or another one; 0 on the host."""
+        return max(0, self._free - self._count_free())
 
     def _count_free(self) -> int:
         return int(torch.cuda.mem_get_info(self._device)[0]) if self._device.type == "cuda" else 0
