@@ -612,8 +612,7 @@ static void foldIdentities(func::FuncOp function, ValueRanges &ranges,
                            const Assumptions &symbols,
                            const Reporter &reporter) {
   constexpr int64_t kMostNumbers = 4096;
-  auto returnsEach = [&](ElementwiseOp op, FunctionOfInteger &of,
-                         Value source) {
+  auto returnsEach = [&](FunctionOfInteger &of, Value source) {
     const Interval &range = ranges.get(source);
     if (!range.lo || !range.hi)
       return false;
@@ -632,7 +631,7 @@ static void foldIdentities(func::FuncOp function, ValueRanges &ranges,
     FunctionOfInteger of(op);
     Value source = of.findSource();
     if (!source || source.getType() != op.getResult().getType() ||
-        !returnsEach(op, of, source))
+        !returnsEach(of, source))
       continue;
     reporter.passed(op.getLoc(), "identity", {});
     op.getResult().replaceAllUsesWith(source);

@@ -52,9 +52,6 @@ SequenceMemory::SequenceMemory(SequenceOp sequence) {
     places[argument] = {Place::Kind::Operand, argument.getArgNumber(), 0};
   SmallVector<Shared> shared;
   for (auto [step, op] : llvm::enumerate(block.without_terminator())) {
-    for (Value operand : op.getOperands())
-      if (Place at = places.at(operand); at.kind == Place::Kind::Shared)
-        shared[at.number].last = step;
     if (auto alias = dyn_cast<AliasOp>(op)) {
       Place at = places.at(alias.getOperand());
       Type element = cast<RankedTensorType>(alias.getType()).getElementType();
@@ -64,6 +61,9 @@ SequenceMemory::SequenceMemory(SequenceOp sequence) {
       continue;
     }
     auto kernel = cast<KernelOp>(op);
+    for (Value operand : kernel.getInputs())
+      if (Place at = places.at(operand); at.kind == Place::Kind::Shared)
+        shared[at.number].last = step;
     for (Value result : kernel.getResults()) {
       if (kernel.getInPlace()) {
         Place at = places[result] = places.at(kernel.getInputs()[0]);
