@@ -56,3 +56,8 @@ def test_sums_of_any_number_of_elements():
         x = torch.rand(count, generator=torch.Generator().manual_seed(count))
         exact = x.double().sum()
         assert abs(float(compiled(x)) / float(exact) - 1) < 16 * EPSILON
+
+
+def test_transforms_of_many_points():
+    x = torch.rand(4, 4096, generator=torch.Generator().manual_seed(4))
+    assert error_of(lambda x: torch.fft.rfft(x).abs(), x) < 8 * EPSILON

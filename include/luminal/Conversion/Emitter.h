@@ -313,6 +313,23 @@ public:
   /// Memory in this module that belongs to the function.
   llvm::SmallVector<mlir::Operation *> globals;
 
+  /// Rounds of a loop whose terms a sum takes one after the other. The sums of
+  /// more of them are added up: n rounds are rounded at most 256 + n / 256
+  /// times, not n times (Higham, "The accuracy of floating point summation",
+  /// 1993).
+  static constexpr int64_t kSumRounds = 256;
+  using MergeStates = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+      mlir::ValueRange, mlir::ValueRange)>;
+  /// A loop over [lo, hi) in steps of `step` that carries states, from states
+  /// that have taken nothing on. With `merge` it is one over kSumRounds steps
+  /// at a time, whose states are merged.
+  llvm::SmallVector<mlir::Value>
+  stateLoop(mlir::Value lo, mlir::Value hi, int64_t step, mlir::ValueRange init,
+            llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value,
+                                                              mlir::ValueRange)>
+                body,
+            MergeStates merge);
+
   /// The results of a reduction at `index`, in a loop at this point, as `form`
   /// says. `varies`: they differ between the lanes around it, so that its own
   /// stay off. `before` runs before the terms at each index.

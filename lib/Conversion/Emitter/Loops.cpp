@@ -161,10 +161,18 @@ Emitter::emitState(llir::ReductionOpInterface reduction, const Index &index,
   return emitStates(reduction, index, varies, form, span, before).front();
 }
 
-/// Rounds of a loop whose terms a sum takes one after the other. The sums of
-/// more of them are added up: n rounds are rounded at most 256 + n / 256 times,
-/// not n times (Higham, "The accuracy of floating point summation", 1993).
-static constexpr int64_t kSumRounds = 256;
+SmallVector<Value>
+Emitter::stateLoop(Value lo, Value hi, int64_t step, ValueRange init,
+                   function_ref<SmallVector<Value>(Value, ValueRange)> body,
+                   MergeStates merge) {
+  if (!merge)
+    return forLoop(lo, hi, constant(step), init, body);
+  Value many = constant(kSumRounds * step);
+  return forLoop(lo, hi, many, init, [&](Value from, ValueRange before) {
+    Value to = minS(add(from, many), hi);
+    return merge(before, forLoop(from, to, constant(step), init, body));
+  });
+}
 
 namespace {
 /// The states of several reductions as one list of values. A term of `width`
@@ -359,35 +367,29 @@ Emitter::emitStates(ArrayRef<ReductionAt> reductions, bool varies,
   for (unsigned u = 0; u < unroll; ++u)
     llvm::append_range(states, initial);
   Value whole = sub(n, remU(span.length, block));
-  auto takeRounds = [&](Value lo, Value hi) {
-    return forLoop(lo, hi, block, states, [&](Value iv, ValueRange carried) {
-      SmallVector<Value> next;
-      for (unsigned u = 0; u < unroll; ++u) {
-        MemoScope scope(*this);
-        setK(add(iv, constant(int64_t(u) * width)));
-        llvm::append_range(next, take(carried.slice(u * size, size)));
-      }
-      return next;
-    });
+  auto takeRound = [&](Value iv, ValueRange carried) {
+    SmallVector<Value> next;
+    for (unsigned u = 0; u < unroll; ++u) {
+      MemoScope scope(*this);
+      setK(add(iv, constant(int64_t(u) * width)));
+      llvm::append_range(next, take(carried.slice(u * size, size)));
+    }
+    return next;
+  };
+  auto merge = [&](ValueRange x, ValueRange y) {
+    SmallVector<Value> merged;
+    for (size_t i = 0; i < x.size(); i += size)
+      llvm::append_range(
+          merged, joint.emitMerge(b, x.slice(i, size), y.slice(i, size)));
+    return merged;
   };
   // Of a part the whole extent is a bound.
   std::optional<int64_t> most =
       length ? length : getConstantIntValue(value(extent));
-  if (joint.roundsSteps() && (!most || *most >= 2 * kSumRounds * perRound)) {
-    Value many = constant(kSumRounds * perRound);
-    states =
-        forLoop(span.lo, whole, many, states, [&](Value lo, ValueRange sums) {
-          SmallVector<Value> next,
-              own = takeRounds(lo, minS(add(lo, many), whole));
-          for (unsigned u = 0; u < unroll; ++u)
-            llvm::append_range(
-                next, joint.emitMerge(b, sums.slice(u * size, size),
-                                      ArrayRef(own).slice(u * size, size)));
-          return next;
-        });
-  } else {
-    states = takeRounds(span.lo, whole);
-  }
+  const bool isLong = !most || *most >= 2 * kSumRounds * perRound;
+  states =
+      stateLoop(span.lo, whole, perRound, states, takeRound,
+                joint.roundsSteps() && isLong ? MergeStates(merge) : nullptr);
   SmallVector<Value> state(ArrayRef(states).take_front(size));
   for (unsigned u = 1; u < unroll; ++u)
     state = joint.emitMerge(b, state, ArrayRef(states).slice(u * size, size));

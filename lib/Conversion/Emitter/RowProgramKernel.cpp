@@ -181,18 +181,31 @@ SmallVector<Value> RowProgramKernel::reduce(Operation *op,
   SmallVector<Value> states;
   for (size_t i = 0; i < indices.size(); ++i)
     llvm::append_range(states, emission.emitInitial(e.b, types));
-  return e.forLoop(e.constant(0), e.value(extent), e.constant(1), states,
-                   [&](Value at, ValueRange before) {
-                     e.setDim(k, at);
-                     SmallVector<Value> next;
-                     for (auto [i, index] : llvm::enumerate(indices)) {
-                       Index inner = index;
-                       inner.push_back(Expr::dim(k));
-                       llvm::append_range(
-                           next, take(op, before.slice(i * size, size), inner));
-                     }
-                     return next;
-                   });
+  auto merge = [&](ValueRange x, ValueRange y) {
+    SmallVector<Value> merged;
+    for (size_t i = 0; i < x.size(); i += size)
+      llvm::append_range(
+          merged, emission.emitMerge(e.b, x.slice(i, size), y.slice(i, size)));
+    return merged;
+  };
+  Value length = e.value(extent);
+  std::optional<int64_t> steps = getConstantIntValue(length);
+  return e.stateLoop(
+      e.constant(0), length, 1, states,
+      [&](Value at, ValueRange before) {
+        e.setDim(k, at);
+        SmallVector<Value> next;
+        for (auto [i, index] : llvm::enumerate(indices)) {
+          Index inner = index;
+          inner.push_back(Expr::dim(k));
+          llvm::append_range(next,
+                             take(op, before.slice(i * size, size), inner));
+        }
+        return next;
+      },
+      emission.roundsSteps() && steps >= 2 * Emitter::kSumRounds
+          ? Emitter::MergeStates(merge)
+          : nullptr);
 }
 
 /// The results of element `number` of those that were reduced together.
