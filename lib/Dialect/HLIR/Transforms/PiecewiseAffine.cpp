@@ -608,10 +608,10 @@ void PiecewiseAffine::add(Operation *op) {
 
 std::optional<Expr> PiecewiseAffine::getExpr(Value value) const {
   const Pieces *pieces = get(value);
-  auto type = cast<RankedTensorType>(value.getType());
-  const unsigned rank = type.getRank();
-  if (!pieces || pieces->size() != 1 ||
-      pieces->front().function.coefficients.size() > rank + names.size())
+  if (!pieces || pieces->size() != 1)
+    return std::nullopt;
+  const unsigned rank = cast<RankedTensorType>(value.getType()).getRank();
+  if (pieces->front().function.coefficients.size() > rank + names.size())
     return std::nullopt;
   const Linear &function = pieces->front().function;
   Expr result = function.constant;
