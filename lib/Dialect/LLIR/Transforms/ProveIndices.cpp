@@ -13,6 +13,7 @@
 #include "luminal/Dialect/LLIR/Transforms/Passes.h"
 #include "luminal/Dialect/LLIR/Utils/IndexMaps.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
+#include "luminal/Dialect/LLIR/Utils/Values.h"
 
 #include <cmath>
 
@@ -557,14 +558,9 @@ private:
   static std::optional<double> getConstant(Value v) {
     if (auto view = v.getDefiningOp<ViewOp>())
       v = view.getOperand();
-    auto constant = v.getDefiningOp<llir::ConstantOp>();
-    auto splat = constant ? dyn_cast<SplatElementsAttr>(constant.getValue())
-                          : SplatElementsAttr();
-    if (!splat)
-      return std::nullopt;
-    if (isa<FloatType>(splat.getElementType()))
-      return splat.getSplatValue<APFloat>().convertToDouble();
-    return double(splat.getSplatValue<APInt>().getSExtValue());
+    if (std::optional<int64_t> number = getIntegerSplat(v))
+      return double(*number);
+    return getFloatSplat(v);
   }
   std::optional<double> get(Value v) {
     if (auto it = numbers.find(v); it != numbers.end())
