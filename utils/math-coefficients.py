@@ -68,6 +68,7 @@ def q3(r):
 show("exp f32: q(r), exp(r) = 1 + r + r^2 / 2 + r^3 q(r)", q3, -L * 1.003, L * 1.003, 4, lambda r: abs(r) ** 3)
 show("short exp f32: q(r), exp(r) = 1 + r + r^2 q(r)", q, -L * 1.01, L * 1.01, 4, lambda r: r * r)
 show("exp f64 for f32 results: q(r)", q, -L * 1.001, L * 1.001, 7)
+show("exp f64: q(r)", q, -L * mp.mpf('1.0001'), L * mp.mpf('1.0001'), 10, abs)
 # 2^r = 1 + r p(r)
 def p2(r):
     if abs(r) < mp.mpf(10) ** -20:
@@ -81,7 +82,8 @@ def g(t):
     if t == 0: return mp.mpf(1) / 3
     s = mp.sqrt(t)
     return (mp.atanh(s) / s - 1) / t
-show("log f64: g(t), atanh(s) = s (1 + t g(t)), t = s^2", g, 0, S * S * 1.001, 4, lambda t: t)
+show("log f64 for f32 results: g(t), atanh(s) = s (1 + t g(t)), t = s^2", g, 0, S * S * 1.001, 4, lambda t: t)
+show("log f64: g(t)", g, 0, S * S * 1.001, 6, lambda t: t)
 P = mp.pi / 4 * mp.mpf('1.005')
 def sn(t):
     if t == 0: return -mp.mpf(1) / 6
@@ -92,6 +94,9 @@ def cs(t):
     if t == 0: return mp.mpf(1) / 24
     return (mp.cos(mp.sqrt(t)) - 1 + t / 2) / t ** 2
 show("cos f32: q(t), cos(r) = 1 - t/2 + t^2 q(t)", cs, 0, P * P, 2, lambda t: t * t)
+P = mp.pi / 4 * mp.mpf('1.00001')
+show("sin f64: q(t)", sn, 0, P * P, 5, lambda t: t)
+show("cos f64: q(t)", cs, 0, P * P, 5, lambda t: t * t)
 show("erf f32: q(u), erfc(1 + u) = exp(q(u)), u in [0, 3]", lambda u: mp.log(mp.erfc(u + 1)), 0, 3, 7,
      lambda u: mp.erfc(u + 1) * (1 << 20))
 def ex2(u):

@@ -157,6 +157,16 @@ public:
   }
 };
 
+/// `rare()` where the condition holds, else `values`; by a branch around it
+/// where no lane does.
+llvm::SmallVector<mlir::Value>
+emitRare(Lanes &m, mlir::Value condition, mlir::ValueRange values,
+         llvm::function_ref<llvm::SmallVector<mlir::Value>()> rare);
+mlir::Value emitRare(Lanes &m, mlir::Value condition, mlir::Value value,
+                     llvm::function_ref<mlir::Value()> rare);
+/// !(x < bound): true for NaN.
+mlir::Value notBelow(Lanes &m, mlir::Value x, double bound);
+
 /// f32 in, f32 out.
 mlir::Value emitExpF32(Lanes &m, mlir::Value x);
 mlir::Value emitExpFastF32(Lanes &m, mlir::Value x);
@@ -175,8 +185,13 @@ mlir::Value emitSmallErf(Lanes &m, mlir::Value x);
 mlir::Value emitNarrowF32(Lanes &m, llir::Fn fn, mlir::Value x);
 /// The transcendental `fn` of f32 operands, computed in f64 and rounded once.
 mlir::Value emitThroughF64(Lanes &m, llir::Fn fn, mlir::ValueRange args);
-/// The transcendental `fn` of f64 operands, by the math dialect (the C library
-/// on the CPU).
+/// The u for which gelu_tanh(x) is x / (1 + exp(-u)), in f64.
+mlir::Value emitGeluArgument(Lanes &m, mlir::Value x);
+/// `fn` of an f64 by code on lanes; none where `fn` has no such code.
+mlir::Value emitLanesF64(Lanes &m, llir::Fn fn, mlir::Value x);
+/// The transcendental `fn` of f64 operands: by code on lanes, or by the math
+/// dialect (the C library on the CPU, and all functions of a GPU, whose library
+/// has code for one element).
 mlir::Value emitF64(Lanes &m, llir::Fn fn, mlir::ValueRange args);
 
 } // namespace luminal

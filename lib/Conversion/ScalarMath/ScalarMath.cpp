@@ -3,10 +3,42 @@
 
 #include "luminal/Conversion/ScalarMath.h"
 #include "Lanes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace luminal;
 using namespace mlir;
 using llir::Fn;
+
+SmallVector<Value>
+luminal::emitRare(Lanes &m, Value condition, ValueRange values,
+                  llvm::function_ref<SmallVector<Value>()> rare) {
+  Value any = condition;
+  if (isa<VectorType>(condition.getType()))
+    any =
+        vector::ReductionOp::create(m.b, vector::CombiningKind::OR, condition);
+  auto branch =
+      scf::IfOp::create(m.b, values.getTypes(), any, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(m.b);
+  m.b.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Value> results = rare();
+  for (auto [result, value] : llvm::zip(results, values))
+    result = m.select(condition, result, value);
+  scf::YieldOp::create(m.b, results);
+  m.b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(m.b, values);
+  return branch.getResults();
+}
+
+Value luminal::emitRare(Lanes &m, Value condition, Value value,
+                        llvm::function_ref<Value()> rare) {
+  return emitRare(m, condition, ValueRange{value},
+                  [&] { return SmallVector<Value>{rare()}; })[0];
+}
+
+Value luminal::notBelow(Lanes &m, Value x, double bound) {
+  return m.cmp(arith::CmpFPredicate::UGE, x, m.num(x, bound));
+}
 
 //===----------------------------------------------------------------------===//
 // Integers

@@ -261,10 +261,18 @@ static Value timesSigmoidF64(Lanes &m, Value x, Value u) {
   return m.div(numerator, m.fma(h, h, m.num(u, 1.0)));
 }
 
+Value luminal::emitGeluArgument(Lanes &m, Value x) {
+  Value cubic = m.fma(m.mul(x, x), m.num(x, 0.044715), m.num(x, 1.0));
+  return m.mul(m.mul(x, cubic), m.num(x, 2 * 0.7978845608028654));
+}
+
 Value luminal::emitF64(Lanes &m, Fn fn, ValueRange args) {
   OpBuilder &b = m.b;
   Location loc = m.b.getLoc();
   Value x = args[0];
+  if (!hasFloatInstructions(m.b))
+    if (Value y = emitLanesF64(m, fn, x))
+      return y;
   switch (fn) {
   case Fn::Exp:
     return math::ExpOp::create(b, loc, x);
@@ -297,12 +305,8 @@ Value luminal::emitF64(Lanes &m, Fn fn, ValueRange args) {
     Value y = m.mul(x, m.num(x, -0.70710678118654752));
     return m.mul(m.mul(x, m.num(x, 0.5)), math::ErfcOp::create(b, loc, y));
   }
-  case Fn::GeluTanh: {
-    Value u =
-        m.mul(m.mul(x, m.fma(m.mul(x, x), m.num(x, 0.044715), m.num(x, 1.0))),
-              m.num(x, 2 * 0.7978845608028654));
-    return timesSigmoidF64(m, x, u);
-  }
+  case Fn::GeluTanh:
+    return timesSigmoidF64(m, x, emitGeluArgument(m, x));
   default:
     llvm_unreachable("not a transcendental function");
   }

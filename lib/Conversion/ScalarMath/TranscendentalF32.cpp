@@ -13,47 +13,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lanes.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace luminal;
 using namespace mlir;
 using llir::Fn;
 
 static constexpr double kInf = std::numeric_limits<double>::infinity();
-
-/// `rare()` where the condition holds, else `values`; by a branch around it
-/// where no lane does.
-static SmallVector<Value>
-emitRare(Lanes &m, Value condition, ValueRange values,
-         llvm::function_ref<SmallVector<Value>()> rare) {
-  Value any = condition;
-  if (isa<VectorType>(condition.getType()))
-    any =
-        vector::ReductionOp::create(m.b, vector::CombiningKind::OR, condition);
-  auto branch =
-      scf::IfOp::create(m.b, values.getTypes(), any, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(m.b);
-  m.b.setInsertionPointToStart(branch.thenBlock());
-  SmallVector<Value> results = rare();
-  for (auto [result, value] : llvm::zip(results, values))
-    result = m.select(condition, result, value);
-  scf::YieldOp::create(m.b, results);
-  m.b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(m.b, values);
-  return branch.getResults();
-}
-
-static Value emitRare(Lanes &m, Value condition, Value value,
-                      llvm::function_ref<Value()> rare) {
-  return emitRare(m, condition, ValueRange{value},
-                  [&] { return SmallVector<Value>{rare()}; })[0];
-}
-
-/// !(x < bound): true for NaN.
-static Value notBelow(Lanes &m, Value x, double bound) {
-  return m.cmp(arith::CmpFPredicate::UGE, x, m.num(x, bound));
-}
 
 //===----------------------------------------------------------------------===//
 // exp and exp2
