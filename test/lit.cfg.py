@@ -20,7 +20,7 @@ config.test_exec_root = config.luminal_obj_root + "/test"
 
 bin_dir = config.luminal_obj_root + "/bin"
 config.environment["PATH"] = os.pathsep.join([bin_dir, config.llvm_tools_dir, os.environ["PATH"]])
-for name in ("HOME", "TMPDIR", "LANG", "HF_HOME"):
+for name in ("HOME", "TMPDIR", "LANG", "HF_HOME", "LUMINAL_ROUNDS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 # Numbers must not depend on how busy or how wide the machine is.
@@ -49,6 +49,15 @@ config.substitutions += [
     ("%lld_dir", config.lld_dir),
 ]
 
+# Scripts that import PyTorch: where LUMINAL_TORCH_SERVER names a socket of torch-server.py, without the seconds that this takes.
+torch_python = f'"{config.python}"'
+if "LUMINAL_TORCH_SERVER" in os.environ:
+    torch_python += f' {config.luminal_src_root}/test/Inputs/torch-server.py run {os.environ["LUMINAL_TORCH_SERVER"]}'
+config.substitutions += [
+    ("%torch_python", torch_python),
+    ("%export_models", f"{torch_python} {config.luminal_src_root}/utils/export-models.py {config.luminal_obj_root}/models"),
+]
+
 # lit -Ddevice=cuda: numbers come from that device; what is compiled for a named one is as ever.
 device = lit_config.params.get("device", "cpu")
 config.environment["LUMINAL_TEST_DEVICE"] = device
@@ -59,12 +68,12 @@ in_turn = " --in-turn" if config.sanitizers else ""
 on_device = f" --target={device}"
 config.substitutions.append(("%device", device))
 config.substitutions += [
-    (f"%{name}", f'"{config.python}" {config.luminal_src_root}/utils/{script}.py --bin {bin_dir}{options}')
-    for name, script, options in (
+    (f"%{name}", f"{python} {config.luminal_src_root}/utils/{script}.py --bin {bin_dir}{options}")
+    for name, python, script, options in (
         # The interpreter on the host, and compiled code on any other device.
-        ("check_aten", "check-aten-ops", in_turn + (on_device if device != "cpu" else "")),
-        ("check_models", "check-models", on_device),
-        ("fuzz_programs", "fuzz-programs", on_device),
+        ("check_aten", torch_python, "check-aten-ops", in_turn + (on_device if device != "cpu" else "")),
+        ("check_models", f'"{config.python}"', "check-models", on_device),
+        ("fuzz_programs", torch_python, "fuzz-programs", on_device),
     )
 ]
 

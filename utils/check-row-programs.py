@@ -4,9 +4,13 @@
 """Compiles the programs of row_programs.py: each must be one kernel, give the same bits with any number of threads, and
 differ from the interpreter by rounding only, at every size. Those for a GPU run where there is one.
 
-    check-row-programs.py OUT [--seeds 0-49] [--dtype float32] [--kernels 1] [--target cpu] [--bin FOLDER]
+    check-row-programs.py OUT [--bin FOLDER] [--seeds 0-49] [--dtype float32] [--kernels 1] [--target cpu] [+ OPTION...]...
+
+Each list of options after a + is one more run in this process, with those before the first + as well.
 """
 import argparse
+import functools
+import itertools
 import pathlib
 import re
 import subprocess
@@ -29,8 +33,10 @@ def run(*command):
     return done.stdout
 
 
-def export(seed, dtype, folder):
+@functools.cache
+def export(seed, dtype, out):
     """The archive of a program, and its inputs at several sizes."""
+    folder = out / f"{seed}_{dtype}"
     case = row_programs.make(seed, getattr(torch, dtype))
     folder.mkdir(parents=True, exist_ok=True)
     archive = folder / "model.pt2"
@@ -54,7 +60,8 @@ def outputs(command, files, out):
 
 def check(seed, out, binaries, kernels, target, arch, dtype):
     folder = out / f"{seed}_{dtype}_{target}"
-    archive, sizes = export(seed, dtype, folder)
+    archive, sizes = export(seed, dtype, out)
+    folder.mkdir(exist_ok=True)
     compiler, runner = binaries / "luminal-compile", binaries / "luminal-run"
     device = [f"--target={target}", f"--arch={arch}", "--quiet"]
     fused = run(compiler, archive, "--emit=fused", *device, "-o", "-")
@@ -87,10 +94,13 @@ def main():
     parser.add_argument("--arch", default="native")
     parser.add_argument("--dtype", default="float32", choices=sorted(TOLERANCES))
     parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/release/bin"))
-    args = parser.parse_args()
-    first, _, last = args.seeds.partition("-")
-    results = [check(seed, args.out, args.bin, args.kernels, args.target, args.arch, args.dtype)
-               for seed in range(int(first), int(last or first) + 1)]
+    common, *runs = [list(group) for is_end, group in itertools.groupby(sys.argv[1:], "+".__eq__) if not is_end]
+    results = []
+    for options in runs or [[]]:
+        args = parser.parse_args(common + options)
+        first, _, last = args.seeds.partition("-")
+        results += [check(seed, args.out, args.bin, args.kernels, args.target, args.arch, args.dtype)
+                    for seed in range(int(first), int(last or first) + 1)]
     print(f"{sum(results)} of {len(results)} are right")
     sys.exit(not all(results))
 

@@ -26,8 +26,10 @@ warnings.filterwarnings("ignore")
 import numpy as np
 import torch
 
-import float64  # These two lie beside this file.
+import float64  # These lie beside this file.
 import fuzz_generator
+import quick_export  # noqa: F401
+import rounds
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -52,6 +54,11 @@ def write(folder, name, tensors):
         np.save(folder / f"{name}_{i}.npy", (t.float() if t.dtype == torch.bfloat16 else t).contiguous().numpy())
 
 
+def archive_of(name):
+    """Half of all programs are judged as they were exported, half decomposed."""
+    return "model_dec.pt2" if sum(map(ord, name)) % 2 else "model.pt2"
+
+
 def export(source, folder):
     """Archive, inputs and references under the folder. Returns per sample: inputs, outputs, float64 outputs."""
     module = load(source)
@@ -68,8 +75,8 @@ def export(source, folder):
             program = torch.export.export(model, samples[0], dynamic_shapes=shapes)
         except Exception as e:  # torch.export has no base class for its refusals.
             raise Refused(f"{type(e).__name__}: {str(e).splitlines()[0] if str(e) else ''}")
-        torch.export.save(program, folder / "model.pt2")
-        torch.export.save(program.run_decompositions(), folder / "model_dec.pt2")
+        archive = archive_of(folder.name)
+        torch.export.save(program if archive == "model.pt2" else program.run_decompositions(), folder / archive)
         model64 = float64.copy_of(model)
         results = []
         for k, args in enumerate(samples):
@@ -180,7 +187,7 @@ def drawn(seed, out):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=seeds_of, default=range(200), metavar="FIRST:LAST", help="default 0:200")
+    parser.add_argument("--seeds", type=seeds_of, metavar="FIRST:LAST", help="default 0:40, LUMINAL_ROUNDS times as many")
     parser.add_argument("--budget", type=float, help="draw no more programs after so many seconds")
     parser.add_argument("--at-least", type=int, default=0, help="programs to try whatever the budget")
     parser.add_argument("--replay", nargs="+", type=pathlib.Path, metavar="FILE", help="run these programs instead")
@@ -198,7 +205,7 @@ def main():
     started, failures, done = time.monotonic(), [], 0
 
     def judged(name, folder, source, results):
-        archive = folder / ("model_dec.pt2" if sum(map(ord, name)) % 2 else "model.pt2")
+        archive = folder / archive_of(name)
         try:
             ratios = {} if args.export_only else judge(folder, archive, source, results, args)
         except Failure as e:
@@ -217,7 +224,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         waiting = set()
         name_of = lambda file: file.resolve().parent.name if file.stem == "program" else file.stem
-        jobs = [(name_of(f), f) for f in args.replay] if args.replay else [(f"seed_{s}", s) for s in args.seeds]
+        jobs = [(name_of(f), f) for f in args.replay] if args.replay else [(f"seed_{s}", s) for s in args.seeds or range(rounds.count(40))]
         for count, (name, what) in enumerate(jobs):
             if args.budget and time.monotonic() - started > args.budget and count >= args.at_least:
                 break

@@ -445,7 +445,7 @@ def llava():
 def paligemma():
     dims = {"ids": {0: (batch := Dim("batch", min=1, max=8)), 1: Dim("length", min=18, max=64)}, "image": {0: batch}}
     return Case(captioner("PaliGemma", "SiglipVisionConfig", "GemmaConfig", prefix=20, projection_dim=64), prompt(2, 24),
-                dims, [prompt(1, 18), prompt(3, 33), prompt(8, 64)], grad=True)
+                dims, [prompt(1, 18), prompt(3, 33), prompt(2, 64)], grad=True)
 
 
 def autocast():

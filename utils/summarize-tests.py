@@ -5,7 +5,7 @@
 
 A test that one build skips and another passes is not skipped. Under the name of each that failed stand the last lines of
 its output: whoever keeps only the end of a log still sees why. Exit code 1 where a test failed, a file is missing, or
-nothing ran.
+nothing ran. An argument --failure=TEXT is one more failure.
 """
 import json
 import pathlib
@@ -38,7 +38,11 @@ def last_lines(output, lines=12, width=300):
 
 def main():
     passed, skipped, failed = [], [], []
-    for file in map(pathlib.Path, sys.argv[1:]):
+    for argument in sys.argv[1:]:
+        file = pathlib.Path(argument)
+        if argument.startswith("--failure="):
+            failed.append(argument.removeprefix("--failure="))
+            continue
         if not file.exists():
             failed.append(f"{file}: there are no results")
             continue

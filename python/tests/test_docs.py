@@ -55,3 +55,5 @@ def test_summary_counts_these_tests(tmp_path):
     assert "fail: m.bad" in out.stdout and "skipped: m.other" in out.stdout
     out = subprocess.run([sys.executable, script, tmp_path / "none.xml"], capture_output=True, text=True)
     assert out.returncode == 1 and "there are no results" in out.stdout
+    out = subprocess.run([sys.executable, script, "--failure=no time", tmp_path / "b.json"], capture_output=True, text=True)
+    assert out.returncode == 1 and out.stdout.splitlines() == ["no time", "1 passed, 1 failed"]

@@ -1,18 +1,24 @@
 # ===- test_random.py - Random functions beside eager ----------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""LUMINAL_FUNCTIONS=FIRST:LAST chooses the seeds; 24 of each kind run every time."""
+"""LUMINAL_FUNCTIONS=FIRST:LAST chooses the seeds; 12 of each kind run every time, LUMINAL_ROUNDS times as many."""
 import contextlib
 import linecache
 import os
 import random
+import sys
 import warnings
 
 import generator
 import helpers
 import pytest
 import torch
+from conftest import ROOT
 from luminal._backend import backend
 from torch.utils import _pytree as pytree
+
+sys.path.insert(0, str(ROOT / "utils"))
+
+import rounds
 
 # The only reasons for which a part of these functions may be left to PyTorch.
 REASONS = ("is a float or condition of sizes",  # x * (rows / columns)
@@ -22,7 +28,7 @@ REASONS = ("is a float or condition of sizes",  # x * (rows / columns)
            "indexed by a bool mask, and has a value for each element",  # as many as the mask has at run time
            "expected an index in",  # a product over as many rows as an integer says
            "compiles for")  # a view of an argument that is one of another, by strides that both are symbolic
-FIRST, LAST = map(int, os.environ.get("LUMINAL_FUNCTIONS", "0:24").split(":"))
+FIRST, LAST = map(int, os.environ.get("LUMINAL_FUNCTIONS", f"0:{rounds.count(12)}").split(":"))
 
 
 def make(seed, name, kind=generator.Generator):

@@ -11,7 +11,7 @@ config.test_source_root = config.luminal_obj_root + "/test/unit"
 config.test_exec_root = config.test_source_root
 config.test_format = lit.formats.GoogleTest(".", "Tests")
 config.excludes = ["CMakeFiles"]
-for name in ("HOME", "TMPDIR"):
+for name in ("HOME", "TMPDIR", "LUMINAL_ROUNDS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 config.environment["XDG_CACHE_HOME"] = config.test_source_root + "/cache"

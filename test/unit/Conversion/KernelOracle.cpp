@@ -527,7 +527,8 @@ int CompiledKernel::run(const std::vector<Array> &inputs, const Sizes &sizes,
 
 void test::checkKernel(StringRef text, const std::vector<Sizes> &sizes,
                        double tolerance, int64_t indexLimit,
-                       function_ref<void(std::vector<Array> &)> change) {
+                       function_ref<void(std::vector<Array> &)> change,
+                       std::vector<Array> *found) {
   SmallVector<const char *> cpus = {"native", "x86-64-v3"};
   // What takes tiles here is checked in pairs as well.
   if (text.contains("bf16") &&
@@ -569,6 +570,8 @@ void test::checkKernel(StringRef text, const std::vector<Sizes> &sizes,
                 << y << " (" << want.data[i].i << ")";
           }
         }
+        if (found && code == compiled.front() && parts != 1)
+          llvm::append_range(*found, results);
       }
   }
 }

@@ -73,11 +73,13 @@ private:
 };
 
 /// Compiles `text`, runs it for each of `sizes` and compares every element with
-/// the oracle's. `change` may put other elements into the random operands.
+/// the oracle's. `change` may put other elements into the random operands;
+/// `found` takes the results of the host's code, of all sizes.
 void checkKernel(
     llvm::StringRef text, const std::vector<Sizes> &sizes = {{}},
     double tolerance = 2e-6, int64_t indexLimit = 3,
-    llvm::function_ref<void(std::vector<Array> &)> change = nullptr);
+    llvm::function_ref<void(std::vector<Array> &)> change = nullptr,
+    std::vector<Array> *found = nullptr);
 
 } // namespace luminal::test
 

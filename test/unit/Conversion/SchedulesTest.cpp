@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelOracle.h"
+#include "Rounds.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "gtest/gtest.h"
 
-#include <cstdlib>
 #include <cstring>
 
 using namespace luminal::test;
@@ -70,18 +70,9 @@ std::vector<Array> runAll(const Fixed &fixed, const std::string &loops) {
   text.replace(text.find("LOOPS"), 5,
                loops.empty() ? "" : "loops<" + loops + ">");
   SCOPED_TRACE(loops);
-  checkKernel(text, fixed.sizes, fixed.tolerance, fixed.indexLimit);
   std::vector<Array> all;
-  CompiledKernel kernel(text);
-  if (!kernel.ok)
-    return all;
-  for (const Sizes &sizes : fixed.sizes) {
-    std::vector<Array> results;
-    EXPECT_EQ(kernel.run(kernel.randomInputs(sizes, 1, fixed.indexLimit), sizes,
-                         3, results),
-              0);
-    all.insert(all.end(), results.begin(), results.end());
-  }
+  checkKernel(text, fixed.sizes, fixed.tolerance, fixed.indexLimit, nullptr,
+              &all);
   return all;
 }
 
@@ -98,16 +89,8 @@ void expectSameBits(const std::vector<Array> &a, const std::vector<Array> &b) {
   }
 }
 
-/// Schedules of each kernel, or as many as LUMINAL_SCHEDULES says. Under a
-/// sanitizer the compiler is slow.
-int countSchedules() {
-  const char *count = std::getenv("LUMINAL_SCHEDULES");
-#if __has_feature(address_sanitizer)
-  return count ? std::atoi(count) : 5;
-#else
-  return count ? std::atoi(count) : 75;
-#endif
-}
+/// Schedules of each kernel.
+int countSchedules() { return int(countRounds(30, 5)); }
 } // namespace
 
 // A transposed read, a broadcast, two results.

@@ -9,11 +9,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelOracle.h"
+#include "Rounds.h"
 #include "llvm/ADT/StringExtras.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
-#include <cstdlib>
 
 using namespace luminal::test;
 
@@ -268,17 +268,6 @@ std::string Generator::make() {
          values + " : " + results + "\n    }\n    return\n    }";
 }
 
-/// Kernels, or as many as LUMINAL_STREAMS says. Under a sanitizer the compiler
-/// is slow.
-static int countKernels() {
-  const char *count = std::getenv("LUMINAL_STREAMS");
-#if __has_feature(address_sanitizer)
-  return count ? std::atoi(count) : 8;
-#else
-  return count ? std::atoi(count) : 120;
-#endif
-}
-
 /// Every so many elements of the values are not finite: where a mask has made
 /// the probability 0, the product is NaN all the same.
 static void spoil(Array &values, size_t step) {
@@ -289,7 +278,7 @@ static void spoil(Array &values, size_t step) {
 
 TEST(RandomStreams, ComputeWhatTheirBodiesSay) {
   Generator g(7);
-  for (int i = 0; i < countKernels(); ++i) {
+  for (uint64_t i = 0, n = countRounds(40, 4); i < n; ++i) {
     std::string text = g.make();
     SCOPED_TRACE(text);
     checkKernel(text,

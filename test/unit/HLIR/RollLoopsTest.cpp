@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Rounds.h"
 #include "luminal/Dialect/HLIR/Transforms/Passes.h"
 #include "luminal/Reference/Interpreter.h"
 #include "luminal/Support/Scalar.h"
@@ -252,8 +253,7 @@ protected:
 };
 
 TEST_F(RollLoops, SameBits) {
-  const char *given = std::getenv("LUMINAL_LOOPS");
-  uint64_t programs = given ? std::strtoull(given, nullptr, 10) : 2000;
+  const uint64_t programs = test::countRounds(2000, 400);
   unsigned rolled = 0;
   for (uint64_t seed = 0; seed != programs; ++seed) {
     std::string text = Generator(seed).make();

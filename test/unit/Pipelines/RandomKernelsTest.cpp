@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProgramRunner.h"
+#include "Rounds.h"
 #include "luminal/Conversion/Passes.h"
 #include "luminal/Conversion/Target.h"
 #include "mlir/Parser/Parser.h"
@@ -188,12 +189,7 @@ static std::string checkSequences(ProgramRunner &runner,
 TEST(RandomKernels, ComputeTheSameWithEachSchedule) {
   // Schedules of each kernel besides the proposed one.
   constexpr unsigned numOthers = 5;
-#if __has_feature(address_sanitizer)
-  constexpr uint64_t usual = 4;
-#else
-  constexpr uint64_t usual = 20;
-#endif
-  auto [first, last] = readSeeds("LUMINAL_KERNELS", usual);
+  auto [first, last] = readSeeds("LUMINAL_KERNELS", countRounds(10, 2));
   ProgramRunner runner;
   std::string device = ProgramRunner::getDevice();
   std::string error;

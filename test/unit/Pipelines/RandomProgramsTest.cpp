@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProgramRunner.h"
+#include "Rounds.h"
 #include "gtest/gtest.h"
 
 #include <cstdio>
@@ -60,15 +61,10 @@ static uint64_t runAll(ProgramRunner &runner, Seeds seeds,
 }
 
 TEST(RandomPrograms, ComputeWhatTheirOpsSay) {
-#if __has_feature(address_sanitizer)
-  constexpr uint64_t usual = 60;
-#else
-  constexpr uint64_t usual = 300;
-#endif
   ProgramRunner runner;
   const RunCounts &counts = runner.counts;
   uint64_t programs =
-      runAll(runner, readSeeds("LUMINAL_PROGRAMS", usual),
+      runAll(runner, readSeeds("LUMINAL_PROGRAMS", countRounds(100, 15)),
              [](uint64_t seed) { return makeRandomProgram(seed); });
   std::printf("%llu programs, %llu calls, %llu elements: %.1f%% within bounds, "
               "%.2f%% of these without one, %.2f%% loose\n",
@@ -79,21 +75,17 @@ TEST(RandomPrograms, ComputeWhatTheirOpsSay) {
               100.0 * double(counts.loose) / double(counts.bounded));
   // Bounds that allow anything would show nothing. One program may be of
   // masked rows alone.
-  if (programs < 200)
+  if (programs < 100)
     return;
   EXPECT_LT(double(counts.loose + counts.unbounded),
             0.1 * double(counts.bounded));
 }
 
 TEST(RandomOrders, ComputeWhatTheirOpsSay) {
-#if __has_feature(address_sanitizer)
-  constexpr uint64_t usual = 15;
-#else
-  constexpr uint64_t usual = 80;
-#endif
   ProgramRunner runner;
   uint64_t programs =
-      runAll(runner, readSeeds("LUMINAL_ORDERS", usual), makeRandomOrders);
+      runAll(runner, readSeeds("LUMINAL_ORDERS", countRounds(40, 8)),
+             makeRandomOrders);
   std::printf("%llu programs, %llu calls, %llu elements\n",
               (unsigned long long)programs,
               (unsigned long long)runner.counts.calls,
@@ -101,14 +93,10 @@ TEST(RandomOrders, ComputeWhatTheirOpsSay) {
 }
 
 TEST(RandomExperts, ComputeWhatTheirOpsSay) {
-#if __has_feature(address_sanitizer)
-  constexpr uint64_t usual = 6;
-#else
-  constexpr uint64_t usual = 16;
-#endif
   ProgramRunner runner;
   uint64_t programs =
-      runAll(runner, readSeeds("LUMINAL_EXPERTS", usual), makeRandomExperts);
+      runAll(runner, readSeeds("LUMINAL_EXPERTS", countRounds(12, 4)),
+             makeRandomExperts);
   std::printf("%llu programs, %llu calls, %llu elements\n",
               (unsigned long long)programs,
               (unsigned long long)runner.counts.calls,

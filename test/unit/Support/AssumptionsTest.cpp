@@ -9,6 +9,7 @@
 
 #include "Points.h"
 #include "PrintExpr.h"
+#include "Rounds.h"
 #include "gtest/gtest.h"
 #include <algorithm>
 #include <random>
@@ -443,14 +444,9 @@ struct Generator {
 };
 } // namespace
 
-/// A sanitized build takes a fifth of the random expressions, for it is ten
-/// times slower: what they are simplified to the release build checks.
-static constexpr unsigned getSeeds(unsigned all) {
-#if __has_feature(address_sanitizer)
-  return all / 5;
-#else
-  return all;
-#endif
+/// What a sanitized build simplifies expressions to, the release build checks.
+static unsigned getSeeds(unsigned all) {
+  return unsigned(countRounds(all / 2, all / 5));
 }
 
 TEST(AssumptionsRandom, SimplifyIsEqualIdempotentAndReparses) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "NaiveEGraph.h"
+#include "Rounds.h"
 #include "Terms.h"
 #include "luminal/EqSat/Core/Proof.h"
 #include "luminal/EqSat/Core/Runner.h"
@@ -455,14 +456,10 @@ class Random : public testing::TestWithParam<unsigned> {};
 INSTANTIATE_TEST_SUITE_P(Tenths, Random, testing::Range(0u, 10u));
 
 TEST_P(Random, againstTheSlowEngine) {
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-  constexpr uint64_t kCases = 500;
-#else
-  constexpr uint64_t kCases = 10000;
-#endif
+  const uint64_t cases = luminal::test::countRounds(10000, 500);
   uint64_t saturated = 0, grown = 0, endless = 0, steps = 0;
-  for (uint64_t i = 0; i != kCases; ++i) {
-    uint64_t seed = GetParam() * kCases + i;
+  for (uint64_t i = 0; i != cases; ++i) {
+    uint64_t seed = GetParam() * cases + i;
     Case c = makeCase(seed);
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + c.str());
     Expected e = runNaive(c);
@@ -480,10 +477,10 @@ TEST_P(Random, againstTheSlowEngine) {
     if (HasFailure())
       return;
   }
-  EXPECT_GT(steps, kCases / 2);
+  EXPECT_GT(steps, cases / 2);
   // The cases are not trivial.
-  EXPECT_GT(saturated, kCases / 20);
-  EXPECT_GT(grown, kCases / 20);
+  EXPECT_GT(saturated, cases / 20);
+  EXPECT_GT(grown, cases / 20);
   EXPECT_LT(endless, saturated / 50);
 }
 

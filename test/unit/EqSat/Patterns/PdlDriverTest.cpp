@@ -16,6 +16,7 @@
 #include "Patterns/RuleLoader.h"
 #include "PdlPrograms.h"
 #include "Program/Program.h"
+#include "Rounds.h"
 #include "luminal/EqSat/Core/Runner.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/PDL/IR/PDL.h"
@@ -445,12 +446,8 @@ protected:
 };
 
 TEST_F(PdlDriver, oneStep) {
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-  constexpr uint64_t kPrograms = 50;
-#else
-  constexpr uint64_t kPrograms = 1000;
-#endif
-  for (uint64_t seed = 0; seed != kPrograms; ++seed) {
+  const uint64_t programs = luminal::test::countRounds(1000, 50);
+  for (uint64_t seed = 0; seed != programs; ++seed) {
     compare(seed);
     if (HasFailure())
       return;
@@ -458,12 +455,12 @@ TEST_F(PdlDriver, oneStep) {
   printf("%u pairs, %u matches, %u patterns with one, %u of them with ranges\n",
          pairs, total, matched, ranged);
   // Some match, some do not.
-  EXPECT_GT(pairs, kPrograms * kPatterns * 10);
-  EXPECT_GT(matched, kPrograms * kPatterns / 2);
-  EXPECT_LT(matched, kPrograms * kPatterns);
-  EXPECT_GT(commuted, kPrograms / 4);
-  EXPECT_GT(ranged, kPrograms / 2);
-  EXPECT_GT(steps, kPrograms);
+  EXPECT_GT(pairs, programs * kPatterns * 10);
+  EXPECT_GT(matched, programs * kPatterns / 2);
+  EXPECT_LT(matched, programs * kPatterns);
+  EXPECT_GT(commuted, programs / 4);
+  EXPECT_GT(ranged, programs / 2);
+  EXPECT_GT(steps, programs);
 }
 
 } // namespace

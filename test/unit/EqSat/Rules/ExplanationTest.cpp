@@ -128,7 +128,8 @@ protected:
                const PrecisionPolicy &policy, Outcome &outcome,
                bool everyTerm = true);
   /// For a function with arbitrary argument values: sets of values of every
-  /// kind, then one of finite ones.
+  /// kind, then one of finite ones. One set of large tensors has as many values
+  /// of every kind as all sets of small ones.
   std::vector<Arguments> anyArguments(func::FuncOp function);
 };
 
@@ -247,25 +248,28 @@ void Explanations::explain(func::FuncOp function, ArrayRef<Arguments> arguments,
 }
 
 std::vector<Arguments> Explanations::anyArguments(func::FuncOp function) {
-  constexpr unsigned kSets = 5;
   reference::SymbolValues symbols;
   if (auto known =
           function->getAttrOfType<hlir::SymbolsAttr>(hlir::kSymbolsAttr))
     for (const hlir::SymbolEntry &entry : known.getEntries())
       symbols[entry.name.str()] = std::max<int64_t>(
           entry.range.lo, entry.range.hi.value_or(3) < 3 ? *entry.range.hi : 3);
-  std::vector<Arguments> sets(kSets);
-  for (Arguments &set : sets) {
-    bool isFinite = &set == &sets.back();
+  std::vector<Arguments> sets;
+  int64_t elements = 0;
+  for (unsigned numSets = 5; sets.size() < numSets;) {
+    Arguments &set = sets.emplace_back();
     for (Type type : function.getFunctionType().getInputs()) {
       auto tensor = cast<RankedTensorType>(type);
       Operand operand;
       if (!isa<FloatType>(tensor.getElementType()))
         operand.range = {0, 3}; // some of these are indices
-      else if (isFinite)
+      else if (sets.size() == numSets)
         operand.range = {-4, 4};
       set.push_back(random(operand, tensor, symbols));
+      elements += set.back().getNumElements();
     }
+    if (sets.size() == 1 && elements > 10000)
+      numSets = 2;
   }
   return sets;
 }
