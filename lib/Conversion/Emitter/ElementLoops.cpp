@@ -68,20 +68,28 @@ ElementLoops::findParts(const Axis &axis) const {
   std::optional<int64_t> extent = getConstantIntValue(e.value(axis.extent));
   if (!extent)
     return {};
-  std::set<int64_t> edges;
-  for (Value v : getYielded(e.kernel))
+  std::set<int64_t> edges, turns;
+  for (Value v : getYielded(e.kernel)) {
     edges.merge(findEdges(e, v, index, axis.dim));
-  SmallVector<Part> parts;
-  int64_t begin = 0;
-  for (int64_t edge : edges)
-    if (edge > begin && edge < *extent)
-      parts.push_back({std::exchange(begin, edge), edge});
-  parts.push_back({begin, *extent});
+    turns.merge(findTurns(e, v, index, axis.dim));
+  }
+  auto cutAt = [&](const std::set<int64_t> &places) {
+    SmallVector<Part> parts;
+    int64_t begin = 0;
+    for (int64_t place : places)
+      if (place > begin && place < *extent)
+        parts.push_back({std::exchange(begin, place), place});
+    parts.push_back({begin, *extent});
+    return parts;
+  };
   if (sums && axis.lanes == 1)
-    return joinBorders(parts);
-  if (parts.size() < 2 || parts.size() > kMostParts)
-    return {};
-  return parts;
+    return joinBorders(cutAt(edges));
+  turns.insert(edges.begin(), edges.end());
+  for (const std::set<int64_t> &places : {turns, edges})
+    if (SmallVector<Part> parts = cutAt(places);
+        parts.size() > 1 && parts.size() <= kMostParts)
+      return parts;
+  return {};
 }
 
 /// The longest part, and what is before and behind it as one part each: what

@@ -47,3 +47,23 @@ func.func private @blocks(%a: tensor<64x112xf32>) -> tensor<64x114xf32> {
   }
   return %r : tensor<64x114xf32>
 }
+
+// So is one that is read back beyond a border: where it turns, by the map alone.
+// CHECK-LABEL: llvm.func @reflected
+// CHECK-NOT: arith.maxsi
+// CHECK-NOT: arith.minsi
+// CHECK: scf.for %{{.*}} to %c224_i64
+// CHECK-NOT: arith.maxsi
+// CHECK-NOT: arith.minsi
+// CHECK: llvm.load {{.*}} vector<16xf32>
+// CHECK-NOT: arith.maxsi
+// CHECK-NOT: arith.minsi
+// CHECK: llvm.return
+func.func private @reflected(%a: tensor<64x224xf32>) -> tensor<64x226xf32> {
+  %r = llir.kernel(%a) loops<grid(d0, d1:all v16)> : (tensor<64x224xf32>) -> tensor<64x226xf32> {
+  ^bb0(%x: tensor<64x224xf32>):
+    %v = llir.view %x <(d0, d1) -> (d0, min(max(d1 - 1, -d1 + 1), -max(d1 - 1, -d1 + 1) + 446))> : tensor<64x224xf32> -> tensor<64x226xf32>
+    llir.yield %v : tensor<64x226xf32>
+  }
+  return %r : tensor<64x226xf32>
+}

@@ -109,3 +109,65 @@ std::set<int64_t> luminal::findEdges(KernelAnalysis &a, Value v,
   a.walk(v, index, /*visit=*/nullptr, visit);
   return edges;
 }
+
+/// What `e` may be where each max and min in it is one of its operands; none
+/// where that is too much.
+static SmallVector<Expr> getChoices(const Expr &e) {
+  constexpr size_t kMostChoices = 8;
+  if (e.kind() == Expr::Kind::Max || e.kind() == Expr::Kind::Min) {
+    SmallVector<Expr> choices;
+    for (const Expr &operand : e.operands())
+      choices.append(getChoices(operand));
+    return choices.size() > kMostChoices ? SmallVector<Expr>() : choices;
+  }
+  if (e.kind() != Expr::Kind::Add && e.kind() != Expr::Kind::Mul)
+    return {e};
+  bool isSum = e.kind() == Expr::Kind::Add;
+  SmallVector<Expr> choices = {Expr(isSum ? 0 : 1)};
+  for (const Expr &operand : e.operands()) {
+    SmallVector<Expr> longer;
+    for (const Expr &last : getChoices(operand))
+      for (const Expr &first : choices)
+        longer.push_back(isSum ? first + last : first * last);
+    if (longer.size() > kMostChoices)
+      return {};
+    choices = std::move(longer);
+  }
+  return choices;
+}
+
+static void addTurns(const Expr &e, unsigned dim, std::set<int64_t> &turns) {
+  if (!e.usesDim(dim))
+    return;
+  for (const Expr &operand : e.operands())
+    addTurns(operand, dim, turns);
+  bool isMax = e.kind() == Expr::Kind::Max;
+  if (!isMax && e.kind() != Expr::Kind::Min)
+    return;
+  for (const Expr &x : getChoices(e.operands()[0]))
+    for (const Expr &y : getChoices(e.operands()[1])) {
+      std::optional<Expr::Linear> linear = (x - y).linearIn(dim);
+      std::optional<int64_t> stride = linear ? linear->stride.asConstant()
+                                             : std::nullopt,
+                             rest = linear ? linear->rest.asConstant()
+                                           : std::nullopt;
+      if (!stride || !rest || *stride == 0)
+        continue;
+      if (*stride < 0)
+        stride = -*stride, rest = -*rest;
+      // Where both are the same, it is the one that grows, as it is where a
+      // comparison says which elements there are.
+      turns.insert(isMax ? llvm::divideCeilSigned(-*rest, *stride)
+                         : llvm::divideFloorSigned(-*rest, *stride) + 1);
+    }
+}
+
+std::set<int64_t> luminal::findTurns(KernelAnalysis &a, Value v,
+                                     const Index &index, unsigned dim) {
+  std::set<int64_t> turns;
+  a.walk(v, index, [&](const Leaf &leaf) {
+    if (leaf.argument)
+      addTurns(leaf.address, dim, turns);
+  });
+  return turns;
+}

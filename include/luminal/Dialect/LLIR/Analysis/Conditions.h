@@ -26,6 +26,12 @@ std::optional<bool> decideCondition(const KernelAnalysis &a, mlir::Value v,
 std::set<int64_t> findEdges(KernelAnalysis &a, mlir::Value v,
                             const Index &index, unsigned dim);
 
+/// The values of `dim` from which on another operand of a max or min is the
+/// result, in the addresses that the element of `v` at `index` reads: where an
+/// index is clamped, or runs back.
+std::set<int64_t> findTurns(KernelAnalysis &a, mlir::Value v,
+                            const Index &index, unsigned dim);
+
 } // namespace luminal
 
 #endif // LUMINAL_DIALECT_LLIR_ANALYSIS_CONDITIONS_H
