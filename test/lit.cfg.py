@@ -62,8 +62,8 @@ config.substitutions += [
 device = lit_config.params.get("device", "cpu")
 config.environment["LUMINAL_TEST_DEVICE"] = device
 
-# Under sanitizers, where every archive takes several times as long, each program is exported or decomposed: both forms
-# of each run in the release build.
+# Under sanitizers, where every archive takes several times as long, every third program is exported or decomposed: both
+# forms of all run in the release build.
 in_turn = " --in-turn" if config.sanitizers else ""
 on_device = f" --target={device}"
 config.substitutions.append(("%device", device))
