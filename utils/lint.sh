@@ -58,6 +58,16 @@ complain "LLVM or MLIR included behind the artifact:" \
 complain "A size read where code is emitted:" \
   "$(git grep -nE -e 'asConstant|(upper|lower)Bound\(|isConstant\(' -- lib/Conversion ':!lib/Conversion/Emitter/Access.cpp' |
     grep -vE 'isConstant\([01]\)' | cut -c1-140)"
+# What is a fact of a machine is a field of MachineModel (lib/Support), which is measured, asked of the system or in a table by
+# name: passes and emitters have no number of their own for it, and know no product by its name.
+facts() { # PATTERN
+  git grep -nP -e "$1" -- lib/Dialect lib/Conversion include/luminal/Dialect include/luminal/Conversion \
+    ':!lib/Conversion/LLIRToLLVM/Processors.cpp' | grep -vE '^[^:]*:[0-9]*: *//' | cut -c1-140
+}
+complain "A fact of a machine outside of MachineModel:" "$(
+  facts '\bk\w*((Line|Way|Page|Bank|Sector|Cache|Shared|Register)s?Bytes|Warp(Threads|Size)?|Rate|Latency|Bandwidth|Clock|Time|Cores|Workers|Multiprocessors|Many(Blocks|Threads)) *= *[-0-9.(]'
+  facts '\b(48|96|99|100|163|164|227|228) *<< *10\b|[wW]arp.*[/%*] 32\b|[/%*] 32\b.*[wW]arp'
+  facts '(?i)[=!]= *"(a10|a100|l4|l40s|h100|h200|b200|znver|zen|skylake|sapphirerapids|hopper|ampere|blackwell)')"
 complain "Includes against the table of docs/Architecture.md:" "$(python3 utils/include-layers.py 2>&1)"
 # The engine's folders include each other in one direction: Core, Patterns, Program, Rules.
 engine() { # FOLDER

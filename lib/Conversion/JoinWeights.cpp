@@ -236,7 +236,7 @@ double Joiner::price(const WeightProduct &product, int64_t columns,
   double library =
       llir::getProductTime(shape, llir::ProductCode::Library, machine);
   if (haveFunctionsBehind(op.getResult()))
-    library += llir::kTimeBetweenCalls;
+    library += machine.products.betweenCalls;
   return std::min(
       library,
       llir::getProductTime(shape, llir::ProductCode::StagedKernel, machine));

@@ -36,12 +36,17 @@ using namespace luminal;
 /// By how much a sequence has to be cheaper than launches: its price is off by
 /// more than theirs.
 static constexpr double kWorth = 0.75;
-/// Threads of a block at most, where no kernel has more: each has registers
-/// enough then.
-static constexpr unsigned kMostThreads = 512;
+/// Registers that each thread of a block has at least, where no kernel has more
+/// threads.
+static constexpr int64_t kRegistersEach = 128;
 /// Kernels of a sequence at most, and ops between two of them that are not in
 /// it: so a pass over a program takes linear time, and code stays short.
 static constexpr unsigned kMostKernels = 32, kMostBetween = 64;
+
+static unsigned countMostThreads(const MachineModel &model) {
+  return std::min(unsigned(model.blockRegisters / kRegistersEach),
+                  model.blockThreads);
+}
 namespace {
 /// A kernel that may be part of a sequence.
 struct Small {
@@ -89,7 +94,7 @@ Small SequenceKernels::price(llir::KernelOp kernel) {
   llir::LoopCaseAttr loopCase = kernel.getLoops()->getCases().front();
   unsigned threads = loopCase.getThreads();
   if (loopCase.getTeam() <= model.warpThreads)
-    threads = std::max(threads, std::min(kMostThreads, model.blockThreads));
+    threads = std::max(threads, countMostThreads(model));
   small.asStep = llir::priceInBlock(kernel, ranges, model, threads);
   if (small.asStep > small.asLaunch)
     small.reason = "one multiprocessor takes longer than a launch";
@@ -188,7 +193,7 @@ static unsigned chooseThreads(ArrayRef<llir::KernelOp> kernels,
       wanted = std::max(wanted, countElements(kernel.getResult(0)) *
                                     loopCase.getTeam());
   }
-  unsigned most = std::min(kMostThreads, model.blockThreads);
+  unsigned most = countMostThreads(model);
   return std::max(
       threads, static_cast<unsigned>(std::min<double>(
                    most, llvm::PowerOf2Ceil(uint64_t(std::min(wanted, 1e6))))));

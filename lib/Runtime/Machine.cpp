@@ -16,7 +16,7 @@
 using namespace luminal;
 using namespace luminal::runtime;
 
-static constexpr int64_t kFormat = 5;
+static constexpr int64_t kFormat = 6;
 
 Processor Processor::getHost() {
   Processor result;

@@ -14,6 +14,7 @@
 #define LUMINAL_CONVERSION_EMITTER_H
 
 #include "luminal/Dialect/LLIR/Analysis/KernelAnalysis.h"
+#include "luminal/Support/MachineModel.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 #include <unordered_map>
@@ -36,7 +37,8 @@ public:
   /// `b` stands in the function's entry block; `buffers` are the base addresses
   /// of operands, then results; `symbols` the values of symbols (i64).
   Emitter(mlir::ImplicitLocOpBuilder &b, llir::KernelOp kernel,
-          SymbolRanges ranges, llvm::ArrayRef<mlir::Value> buffers,
+          SymbolRanges ranges, const MachineModel &machine,
+          llvm::ArrayRef<mlir::Value> buffers,
           std::map<std::string, mlir::Value> symbols);
 
   /// The same of a kernel that a function has among others, whose memory others
@@ -47,6 +49,8 @@ public:
   void addNeeds(const Emitter &inner);
 
   mlir::ImplicitLocOpBuilder &b;
+  /// What the kernel runs on.
+  const MachineModel machine;
   /// The case of the kernel's schedule that is being emitted.
   llir::LoopCaseAttr loopCase;
 

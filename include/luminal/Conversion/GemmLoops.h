@@ -14,6 +14,7 @@
 #ifndef LUMINAL_CONVERSION_GEMMLOOPS_H
 #define LUMINAL_CONVERSION_GEMMLOOPS_H
 
+#include "luminal/Support/MachineModel.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 #include <optional>
@@ -57,6 +58,8 @@ struct GemmLoops {
   /// those that are there; null: `k`.
   mlir::Value paddedK;
   GemmTile tile;
+  /// Of a line of the cache: what is brought ahead, is so line by line.
+  int64_t lineBytes = MachineModel().lineBytes;
 
   /// Whether sums are kept in tile registers (AMX), kTileRows rows of a vector
   /// each, and `loadRow` is not used. A factor is then a pair of bf16,

@@ -11,6 +11,7 @@
 #include "luminal/Support/Json.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -41,14 +42,21 @@ struct MachineModel {
   unsigned vectorBits = 128;
   /// Registers that hold them; 0: no tiles of sums in registers.
   unsigned vectorRegisters = 16;
-  /// Bytes of the caches that a worker has for itself.
+  /// Bytes of a line: what a cache brings from memory at a time.
+  int64_t lineBytes = 64;
+  /// Bytes of the caches that a worker has for itself; and of a way of the
+  /// first: lines so far apart share a set of it.
   int64_t l1Bytes = 32 << 10;
+  int64_t l1WayBytes = 4096;
   int64_t l2Bytes = 1 << 20;
   /// Bytes of the cache that workers share; 0: none.
   int64_t l3Bytes = 32 << 20;
   /// Bytes of a result from which on it is faster to write it past the caches,
   /// which will not hold it until it is read; 0: never.
   int64_t nontemporalBytes = 0;
+  /// Bytes of the smallest vectors that are written so, and of which those
+  /// begin at a multiple.
+  int64_t nontemporalVectorBytes = 16;
   /// Whether a worker has memory for what it keeps while it does a unit.
   bool hasScratch = true;
   /// Elements of a map that one unit of work takes, at most.
@@ -60,10 +68,16 @@ struct MachineModel {
   /// exchange values at no cost; 0 where there are no blocks.
   unsigned blockThreads = 0;
   unsigned warpThreads = 0;
-  /// Of a GPU: threads that a multiprocessor holds at a time.
+  /// Of a GPU: threads and blocks that a multiprocessor holds at a time, and
+  /// threads that it takes without slowing each other down.
   unsigned residentThreads = 0;
-  /// Of a GPU: bytes of the memory that the threads of a block share, at most.
+  unsigned residentBlocks = 0;
+  unsigned smoothThreads = 0;
+  /// Of a GPU: bytes of the memory that the threads of a block share, at most;
+  /// those that any block may have; and those that its banks give at a time.
   int64_t sharedBytes = 0;
+  int64_t plainSharedBytes = 0;
+  int64_t bankBytes = 0;
   /// Of a GPU: 32-bit registers that the blocks of a multiprocessor have
   /// together, and that a thread has at most; 0 where there are no blocks.
   int64_t blockRegisters = 0;
@@ -156,6 +170,16 @@ struct MachineModel {
   /// Workers that share a kernel whatever the caller asks for: all of a GPU. Of
   /// a CPU threads are the caller's, who may have one.
   double getLeastWorkers() const { return blockThreads ? workers : 1; }
+  /// Of a GPU: blocks, or threads in blocks of 256, that keep all its
+  /// multiprocessors busy, and all threads that these hold. Powers of two, as
+  /// the numbers are that they are compared with.
+  int64_t getBusyBlocks() const {
+    return int64_t(1) << std::lround(std::log2(std::max(1u, workers)));
+  }
+  int64_t getBusyThreads() const { return 256 * getBusyBlocks(); }
+  int64_t getAllThreads() const {
+    return int64_t(residentThreads) * getBusyBlocks();
+  }
   /// Nanoseconds that a kernel more takes, however little it does.
   double getKernelTime() const { return launchTime + handOverTime; }
   /// Elements of `bits` bits in one vector.
@@ -178,8 +202,12 @@ struct MachineModel {
     /// Nanoseconds of one step along the summed dim in a block of a kernel that
     /// has several rows, however little there is to do.
     Rates step;
-    /// Nanoseconds of the smallest call of the library.
+    /// Nanoseconds of the smallest call of the library; what a call between
+    /// kernels takes more than one behind another call; and what a small kernel
+    /// between two calls takes, of which none begins before the last one ends.
     double libraryTime = 0;
+    double libraryEdge = 0;
+    double betweenCalls = 0;
   };
   Products products;
 
@@ -207,10 +235,13 @@ void visitMachineFields(Model &self, Fn fn) {
   fn("workers", self.workers, 1, 1 << 16);
   fn("vector_bits", self.vectorBits, 32, 4096);
   fn("vector_registers", self.vectorRegisters, 0, 256);
+  fn("line_bytes", self.lineBytes, 16, 1 << 12);
   fn("l1_bytes", self.l1Bytes, 1 << 10, 1 << 30);
+  fn("l1_way_bytes", self.l1WayBytes, 1 << 6, 1 << 30);
   fn("l2_bytes", self.l2Bytes, 1 << 10, 1 << 30);
   fn("l3_bytes", self.l3Bytes, 0, 1e12);
   fn("nontemporal_bytes", self.nontemporalBytes, 0, 1e12);
+  fn("nontemporal_vector_bytes", self.nontemporalVectorBytes, 1, 1 << 12);
   fn("has_scratch", self.hasScratch, 0, 1);
   fn("unit_elements", self.unitElements, 1, 1 << 30);
   fn("grain", self.grain, 1, 1 << 30);
@@ -230,7 +261,11 @@ void visitMachineFields(Model &self, Fn fn) {
   if (!self.blockThreads)
     return;
   fn("resident_threads", self.residentThreads, 1, 1 << 16);
+  fn("resident_blocks", self.residentBlocks, 1, 1 << 10);
+  fn("smooth_threads", self.smoothThreads, 1, 1 << 16);
   fn("shared_bytes", self.sharedBytes, 0, 1 << 30);
+  fn("plain_shared_bytes", self.plainSharedBytes, 0, 1 << 30);
+  fn("bank_bytes", self.bankBytes, 1, 1 << 12);
   fn("block_registers", self.blockRegisters, 1, 1 << 30);
   fn("thread_registers", self.threadRegisters, 1, 1 << 16);
   fn("has_warp_groups", self.hasWarpGroups, 0, 1);
@@ -251,6 +286,8 @@ void visitMachineFields(Model &self, Fn fn) {
   fn("step_time_f32", products.step.f32, 0, kMostTime);
   fn("step_time_f64", products.step.f64, 0, kMostTime);
   fn("library_time", products.libraryTime, 0, kMostTime);
+  fn("library_edge", products.libraryEdge, 0, kMostTime);
+  fn("between_calls", products.betweenCalls, 0, kMostTime);
 }
 
 } // namespace luminal

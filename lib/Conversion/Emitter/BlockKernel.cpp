@@ -201,7 +201,7 @@ WorkShape BlockKernel::emit() {
 
 std::unique_ptr<BlockTile> BlockKernel::makeTile(TileShape shape) const {
   StringRef use = form.getWord("use");
-  unsigned warps = team.count / 32;
+  unsigned warps = team.count / e.machine.warpThreads;
   Type element = getElementType(p.rows.operand);
   if (use == "wgmma")
     return makeWarpGroupTile(e, shape, element, team.member, warps);

@@ -55,8 +55,9 @@ public:
   TensorTile(Emitter &e, TileShape shape, Type element, Value thread,
              unsigned warps, unsigned warpColumns)
       : BlockTile(e, shape), element(element) {
-    Value warp = e.divU(thread, e.constant(32));
-    inWarp = e.remU(thread, e.constant(32));
+    Value threads = e.constant(e.machine.warpThreads),
+          warp = e.divU(thread, threads);
+    inWarp = e.remU(thread, threads);
     group = e.divU(inWarp, e.constant(4));
     member = e.remU(inWarp, e.constant(4));
     rows = shape.rows / (warps / warpColumns);

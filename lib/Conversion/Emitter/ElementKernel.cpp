@@ -76,7 +76,6 @@ static Expr shareValues(Emitter &e) {
 /// while the block computes what it shares.
 static void prefetchFirst(Emitter &e, const WorkLoop &loop, const Grid &grid,
                           const Index &index) {
-  constexpr int64_t kLineBytes = 128;
   auto prefetchOf = [&](llir::ProductOpInterface op) {
     Value rhs = op.getRhs();
     llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(op));
@@ -88,7 +87,7 @@ static void prefetchFirst(Emitter &e, const WorkLoop &loop, const Grid &grid,
     Index at = index;
     at.push_back(Expr::dim(k));
     at = e.mapIndex(op.getRhsMap(), at);
-    e.teamLoop(k, e.getWhole(e.simplify(first)), kLineBytes * 8 / bits,
+    e.teamLoop(k, e.getWhole(e.simplify(first)), e.machine.lineBytes * 8 / bits,
                /*unroll=*/1, {}, [&](ValueRange) {
                  e.prefetch(rhs, at);
                  return SmallVector<Value>();

@@ -29,10 +29,11 @@ Type luminal::getStorageType(Type element) {
 }
 
 Emitter::Emitter(ImplicitLocOpBuilder &b, llir::KernelOp kernel,
-                 SymbolRanges ranges, ArrayRef<Value> buffers,
-                 std::map<std::string, Value> symbols)
-    : KernelAnalysis(kernel, std::move(ranges)), b(b),
-      symbols(std::move(symbols)), buffers(buffers) {
+                 SymbolRanges ranges, const MachineModel &machine,
+                 ArrayRef<Value> buffers, std::map<std::string, Value> symbols)
+    : KernelAnalysis(kernel, std::move(ranges)), b(b), machine(machine),
+      choosesAddresses(machine.blockThreads != 0), symbols(std::move(symbols)),
+      buffers(buffers) {
   memo.emplace_back();
   Type i32 = b.getI32Type();
   auto ptr = LLVM::LLVMPointerType::get(b.getContext());
@@ -43,7 +44,7 @@ Emitter::Emitter(ImplicitLocOpBuilder &b, llir::KernelOp kernel,
 
 Emitter::Emitter(Emitter &outer, llir::KernelOp kernel, ArrayRef<Value> buffers)
     : KernelAnalysis(kernel, outer.getRanges()), b(outer.b),
-      choosesAddresses(outer.choosesAddresses),
+      machine(outer.machine), choosesAddresses(outer.choosesAddresses),
       bufferAlignment(outer.bufferAlignment), haveConstantOperands(false),
       syncScope(outer.syncScope), symbols(outer.symbols), buffers(buffers),
       status(outer.status) {

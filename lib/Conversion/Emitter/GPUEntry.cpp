@@ -42,10 +42,10 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// The bits of the warp's threads that belong to the thread's team.
-static Value getMask(Emitter &e, Value thread, unsigned warp) {
+static Value getMask(Emitter &e, Value thread) {
   ImplicitLocOpBuilder &b = e.b;
   Type i32 = b.getI32Type();
-  unsigned count = e.loopCase.getTeam();
+  const unsigned count = e.loopCase.getTeam(), warp = e.machine.warpThreads;
   if (count >= warp)
     return arith::ConstantOp::create(b, b.getI32IntegerAttr(-1));
   Value inWarp = e.remU(thread, e.constant(warp));
@@ -70,8 +70,8 @@ WorkShape luminal::emitByTeams(Emitter &e, const BlockThreads &of, Value end,
   }
   loop.step = e.mul(of.blocks, teams);
   if (count > 1)
-    e.team = {count, e.remU(of.thread, e.constant(count)), of.warp,
-              getMask(e, of.thread, of.warp), e.team.number};
+    e.team = {count, e.remU(of.thread, e.constant(count)),
+              e.machine.warpThreads, getMask(e, of.thread), e.team.number};
   // How many units there are is known once their code is.
   auto most = arith::MinSIOp::create(b, end, end);
   loop.end = most;
@@ -147,7 +147,6 @@ GPUEntry::emitCase(Emitter &e, Block &entry, Units units,
   threads.block = wide(NVVM::BlockIdXOp::create(b, i32));
   threads.thread = wide(NVVM::ThreadIdXOp::create(b, i32));
   threads.blocks = wide(NVVM::GridDimXOp::create(b, i32));
-  threads.warp = machine.warpThreads;
   entry.getParentOp()->setAttr(
       NVVM::NVVMDialect::getMaxntidAttrName(),
       b.getDenseI32ArrayAttr(int32_t(e.loopCase.getThreads())));

@@ -156,12 +156,11 @@ luminal::emitFunction(llir::KernelOp kernel, StringRef symbol,
   for (auto [i, s] : llvm::enumerate(symbols))
     values[std::string(s.name)] =
         loadInvariant(b, b.getI64Type(), entry->getArgument(1), i);
-  Emitter e(b, kernel, std::move(ranges), buffers, std::move(values));
+  Emitter e(b, kernel, std::move(ranges), machine, buffers, std::move(values));
   e.bufferAlignment = kind.getBufferAlignment();
   e.states = states;
   e.counters = counters;
   e.syncScope = kind.getSyncScope();
-  e.choosesAddresses = machine.blockThreads != 0;
   kind.begin(e);
   // The end of the work is settled last: it is the begin where the kernel must
   // refuse to run.

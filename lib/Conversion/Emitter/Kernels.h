@@ -59,8 +59,6 @@ WorkShape emitForm(Emitter &e, const WorkLoop &loop);
 /// Of a GPU: which of its threads this is, and of so many blocks which.
 struct BlockThreads {
   mlir::Value block, blocks, thread;
-  /// Threads that run in step.
-  unsigned warp = 32;
 };
 /// Emits the case `e.loopCase` by `form` for teams of threads, which take units
 /// below `end` in turn.

@@ -72,6 +72,7 @@ GemmTile ProductEmitter::getTile() const {
 }
 GemmLoops ProductEmitter::makeLoops() const {
   GemmLoops g;
+  g.lineBytes = e.machine.lineBytes;
   g.accumulator = accumulator;
   g.factor = p.hasPairs() ? e.b.getI32Type() : accumulator;
   g.tile = getTile();
@@ -90,7 +91,7 @@ Expr ProductEmitter::getLoopsBytes() const {
 /// at once should not all be in one set of the first cache: a line more parts
 /// them.
 Expr ProductEmitter::getRowStride(const Expr &k) const {
-  Expr line = 64 / (p.factor.getIntOrFloatBitWidth() / 8);
+  Expr line = e.machine.lineBytes / (p.factor.getIntOrFloatBitWidth() / 8);
   return p.hasPairs() ? 2 * p.countSteps(k) + (p.hasTiles() ? line : 0)
                       : k + line;
 }

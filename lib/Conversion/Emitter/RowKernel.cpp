@@ -192,15 +192,15 @@ private:
   /// Vectors of a pass that lie on one line of the cache, where a step of it
   /// takes whole lines; else 1.
   unsigned countVectorsOfLine(llir::LoopFormAttr form) const {
-    constexpr int64_t kLineBytes = 64;
-    int64_t bytes = kLineBytes;
+    const int64_t line = e.machine.lineBytes;
+    int64_t bytes = line;
     for (const NextRow &n : next)
       bytes = std::min<int64_t>(bytes,
                                 form.getNumber("lanes", 1) *
                                     getStorageType(getElementType(n.argument))
                                         .getIntOrFloatBitWidth() /
                                     8);
-    int64_t vectors = kLineBytes / std::max<int64_t>(1, bytes);
+    int64_t vectors = line / std::max<int64_t>(1, bytes);
     return form.getNumber("unroll", 1) % vectors == 0 ? vectors : 1;
   }
 

@@ -497,9 +497,10 @@ WorkShape RowProgramKernel::emit() {
   if (threads)
     levels = p.findLevels(e.loopCase);
   if (threads)
-    memory = e.address(e.makeLaunchShared(),
-                       e.mul(e.team.number, e.value(p.countTeamBytes())),
-                       e.b.getI8Type());
+    memory =
+        e.address(e.makeLaunchShared(),
+                  e.mul(e.team.number, e.value(p.countTeamBytes(e.machine))),
+                  e.b.getI8Type());
   for (llir::LoopAxisAttr axis : e.loopCase.getGrid())
     lanes = axis.getLanes();
   for (llir::LoopFormAttr form : e.loopCase.getForms())
@@ -539,7 +540,7 @@ WorkShape RowProgramKernel::emit() {
   WorkShape shape = {grid.countUnits(),
                      grid.getUnitLength() * Expr::max(1, cost)};
   if (threads)
-    shape.shared = p.countTeamBytes() * int64_t(threads / team);
+    shape.shared = p.countTeamBytes(e.machine) * int64_t(threads / team);
   else
     shape.scratch = p.countBytes(lanes);
   return shape;

@@ -95,8 +95,7 @@ private:
     inner.loopCase = kernel.getLoops()->getCases().front();
     inner.sharedMemory = shared;
     inner.sharedTaken = memory.getBytes();
-    BlockThreads threads{e.constant(0), e.constant(1), e.team.member,
-                         e.team.warp};
+    BlockThreads threads{e.constant(0), e.constant(1), e.team.member};
     Value end = e.constant(std::numeric_limits<int64_t>::max());
     auto emitAll = [&] {
       emitByTeams(inner, threads, end,

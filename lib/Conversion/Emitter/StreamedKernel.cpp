@@ -631,16 +631,16 @@ void StreamedKernel::emitWalk(Value part) {
 
 /// The states at `from` to `to`, which begin at multiples of their alignment.
 void StreamedKernel::emitCopy(Value from, Value to) {
-  constexpr int64_t kLine = 64;
+  constexpr int64_t kPiece = 64;
   Type i64 = e.b.getI64Type(), i8 = e.b.getI8Type();
-  Type line = VectorType::get({kLine / 8}, i64);
-  e.forLoop(e.constant(0), e.value(stateBytes), e.constant(kLine),
-            [&](Value at) {
-              Value v = LLVM::LoadOp::create(e.b, line, e.address(from, at, i8),
-                                             /*alignment=*/8);
-              LLVM::StoreOp::create(e.b, v, e.address(to, at, i8),
-                                    /*alignment=*/8);
-            });
+  Type piece = VectorType::get({kPiece / 8}, i64);
+  e.forLoop(
+      e.constant(0), e.value(stateBytes), e.constant(kPiece), [&](Value at) {
+        Value v = LLVM::LoadOp::create(e.b, piece, e.address(from, at, i8),
+                                       /*alignment=*/8);
+        LLVM::StoreOp::create(e.b, v, e.address(to, at, i8),
+                              /*alignment=*/8);
+      });
 }
 
 /// Adds the states at `other` to those of the unit.

@@ -139,11 +139,11 @@ static void packColumns(const GemmLoops &g, Loops &m, Value packed,
 
 /// Lets the caches bring what follows needs of a tile's rows, one `outer` step
 /// of `steps` after the other.
-static void bringAhead(Loops &m, ArrayRef<GemmLoops::Ahead> ahead,
-                       unsigned rows, Value outer, int64_t steps) {
+static void bringAhead(const GemmLoops &g, Loops &m,
+                       ArrayRef<GemmLoops::Ahead> ahead, unsigned rows,
+                       Value outer, int64_t steps) {
   if (ahead.empty())
     return;
-  constexpr int64_t kLineBytes = 64;
   int64_t atOnce = llvm::divideCeil(rows, std::max<int64_t>(steps, 1));
   Value first = m.mul(outer, atOnce);
   m.ifThen(m.lt(first, m.constant(rows)), [&] {
@@ -151,7 +151,7 @@ static void bringAhead(Loops &m, ArrayRef<GemmLoops::Ahead> ahead,
       for (const GemmLoops::Ahead &memory : ahead) {
         Value line = m.element(memory.begin, m.b.getI8Type(),
                                m.mul(m.add(first, i), memory.stride));
-        for (int64_t at = 0; at < memory.bytes; at += kLineBytes)
+        for (int64_t at = 0; at < memory.bytes; at += g.lineBytes)
           LLVM::Prefetch::create(
               m.b, m.element(line, m.b.getI8Type(), int32_t(at)),
               /*rw=*/memory.isWritten, /*hint=*/3, /*cache=*/1);
@@ -162,9 +162,8 @@ static void bringAhead(Loops &m, ArrayRef<GemmLoops::Ahead> ahead,
 /// Lets the caches bring what a panel in memory has some steps later; behind
 /// its end the next one begins.
 static void bringPanel(const GemmLoops &g, Loops &m, Value base) {
-  constexpr int64_t kLineBytes = 64;
   int64_t bytes = g.tile.columns() * elementBytes(g.factor);
-  for (int64_t at = 0; at < bytes; at += kLineBytes)
+  for (int64_t at = 0; at < bytes; at += g.lineBytes)
     LLVM::Prefetch::create(
         m.b,
         m.element(base, m.b.getI8Type(),
@@ -355,7 +354,7 @@ static void sumTile(const GemmLoops &g, Loops &m, Value panel, Value row,
   };
   SmallVector<Value> zeros(count * vectors, m.zero(vectorType));
   auto before = [&](Value outer, int64_t steps) {
-    bringAhead(m, ahead, count, outer, steps);
+    bringAhead(g, m, ahead, count, outer, steps);
   };
   using Before = function_ref<void(Value, int64_t)>;
   auto sumRange = [&](GemmRange range) {

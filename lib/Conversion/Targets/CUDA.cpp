@@ -175,6 +175,8 @@ static Result<MachineModel> readModel(StringRef path,
       checkMost("block_threads", model.blockThreads, device.blockThreads));
   LUMINAL_CHECK(
       checkMost("shared_bytes", model.sharedBytes, device.sharedBytes));
+  LUMINAL_CHECK(checkMost("plain_shared_bytes", model.plainSharedBytes,
+                          device.plainSharedBytes));
   LUMINAL_CHECK(checkMost("block_registers", model.blockRegisters,
                           device.blockRegisters));
   LUMINAL_CHECK(checkMost("thread_registers", model.threadRegisters,

@@ -63,20 +63,29 @@ std::string readLine(const std::string &path) {
   return line;
 }
 
-/// Bytes of the data cache of that level; 0 where the system does not say.
-int64_t getCacheBytes(int level) {
+/// What the system says of the data cache of a level; 0 where it does not say.
+struct Cache {
+  int64_t bytes = 0, lineBytes = 0, ways = 0;
+};
+
+Cache getCache(int level) {
   for (int i = 0; i < 8; ++i) {
     std::string folder =
         "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i) + "/";
     if (readLine(folder + "level") != std::to_string(level) ||
         readLine(folder + "type") == "Instruction")
       continue;
+    auto number = [&](const char *name) {
+      return int64_t(
+          std::strtoll(readLine(folder + name).c_str(), nullptr, 10));
+    };
     std::string size = readLine(folder + "size");
-    int64_t bytes = std::strtoll(size.c_str(), nullptr, 10);
     char unit = size.empty() ? ' ' : size.back();
-    return unit == 'K' ? bytes << 10 : unit == 'M' ? bytes << 20 : bytes;
+    int shift = unit == 'K' ? 10 : unit == 'M' ? 20 : 0;
+    return {number("size") << shift, number("coherency_line_size"),
+            number("ways_of_associativity")};
   }
-  return 0;
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -358,7 +367,7 @@ int64_t measureStores(const Width &width, float *memory, size_t bytes) {
 void measureMemory(const Width &width, MachineModel &model) {
   // More than the last cache holds.
   constexpr size_t kLeast = 64 << 20, kMost = 256 << 20;
-  size_t bytes = std::clamp<size_t>(4 * static_cast<size_t>(getCacheBytes(3)),
+  size_t bytes = std::clamp<size_t>(4 * static_cast<size_t>(getCache(3).bytes),
                                     kLeast, kMost);
   Memory memory = allocate(bytes);
   if (!memory)
@@ -429,12 +438,17 @@ void measureWorkers(MachineModel &model) {
 } // namespace
 
 void runtime::askSystem(MachineModel &model) {
-  if (int64_t bytes = getCacheBytes(1))
-    model.l1Bytes = bytes;
-  if (int64_t bytes = getCacheBytes(2)) {
+  Cache first = getCache(1);
+  if (first.bytes > 0)
+    model.l1Bytes = first.bytes;
+  if (first.lineBytes > 0)
+    model.lineBytes = first.lineBytes;
+  if (first.bytes > 0 && first.ways > 0)
+    model.l1WayBytes = first.bytes / first.ways;
+  if (int64_t bytes = getCache(2).bytes) {
     model.l2Bytes = bytes;
     // A system that knows of a second cache knows whether there is a third.
-    model.l3Bytes = getCacheBytes(3);
+    model.l3Bytes = getCache(3).bytes;
   }
   model.workers = availableThreads();
 }

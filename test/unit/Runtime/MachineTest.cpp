@@ -26,6 +26,7 @@ MachineFile makeFile() {
                          field = static_cast<Field>(++next * 1024 / 1000);
                      });
   file.model.l1Bytes = 1 << 20;
+  file.model.l1WayBytes = 1 << 16;
   file.model.l2Bytes = 1 << 21;
   return file;
 }
@@ -33,7 +34,7 @@ MachineFile makeFile() {
 // Nothing is measured: other fields stay.
 TEST(Machine, IsAskedOfTheSystem) {
   MachineModel model;
-  model.l1Bytes = model.l2Bytes = 1;
+  model.l1Bytes = model.l2Bytes = model.lineBytes = model.l1WayBytes = 1;
   model.workers = 12345;
   double rate = model.readRate = 77;
   askSystem(model);
@@ -45,6 +46,12 @@ TEST(Machine, IsAskedOfTheSystem) {
     EXPECT_EQ(model.l2Bytes, kilobytes << 10);
   else
     EXPECT_EQ(model.l2Bytes, 1);
+  // A power of two, of which a way has several.
+  if (model.lineBytes != 1) {
+    EXPECT_EQ(model.lineBytes & (model.lineBytes - 1), 0);
+    EXPECT_EQ(model.l1WayBytes % model.lineBytes, 0);
+    EXPECT_EQ(model.l1Bytes % model.l1WayBytes, 0);
+  }
 }
 
 TEST(MachineFile, RoundTrips) {
@@ -73,7 +80,8 @@ TEST(MachineFile, RefusesWhatIsWrong) {
     EXPECT_NE(read.error().message.find(message), std::string::npos)
         << read.error().message;
   };
-  refuses("\"format\": 5", "\"format\": 4", "file.format: is 4, expected 5");
+  refuses("\"format\": 6", "\"format\": 5", "file.format: is 5, expected 6");
+  refuses("\"line_bytes\": ", "\"line_bytes\": -", "is out of range");
   refuses("\"workers\": ", "\"workers\": -", "is out of range");
   refuses("\"shared_read_rate\"", "\"rate\"", "shared_read_rate");
   refuses("\"l1_bytes\": ", "\"l1_bytes\": -", "is out of range");
@@ -99,6 +107,10 @@ TEST(GPUModel, IsOfTheArchitectureAndOfWhatTheDriverSays) {
   // 60 TFLOP/s in f32.
   EXPECT_NEAR(2 * hopper.workers * hopper.getFmaRate(), 60e3, 1e3);
   EXPECT_EQ(hopper.getLeastWorkers(), 132);
+  EXPECT_EQ(hopper.lineBytes, 128);
+  EXPECT_EQ(hopper.residentBlocks, 32u);
+  EXPECT_EQ(hopper.getBusyBlocks(), 128);
+  EXPECT_EQ(hopper.getAllThreads(), 1 << 18);
   EXPECT_FALSE(MachineModel::getGPU("sm_90").hasWarpGroups);
 
   EXPECT_EQ(MachineModel::getArchOfGPU("h200"), "sm_90");
@@ -120,6 +132,8 @@ TEST(GPUModel, IsOfTheArchitectureAndOfWhatTheDriverSays) {
   EXPECT_EQ(small.workers, 58u);
   EXPECT_NEAR(small.sharedReadRate, 270, 1);
   EXPECT_EQ(small.sharedBytes, 99 << 10);
+  EXPECT_EQ(small.residentBlocks, 24u);
+  EXPECT_EQ(small.getBusyBlocks(), 64);
   // The name of another architecture's is not looked at, nor a part of a word.
   EXPECT_EQ(MachineModel::getGPU("sm_89", facts).sharedBytes, 99 << 10);
   facts = GPUFacts();

@@ -3,13 +3,12 @@
 
 #include "luminal/Dialect/LLIR/Analysis/RowProgram.h"
 #include "luminal/Dialect/LLIR/Analysis/Conditions.h"
+#include "luminal/Support/MachineModel.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace luminal;
 using namespace mlir;
 
-/// Bytes that the banks of shared memory give at a time.
-static constexpr int64_t kBankBytes = 128;
 /// Code of a value that is worth keeping where several ops read it.
 static constexpr int64_t kWorthKeeping = 8;
 
@@ -341,9 +340,10 @@ Expr RowProgram::countBytes(int64_t lanes) const {
   return getOffset(nullptr, lanes);
 }
 
-Expr RowProgram::countTeamBytes() const {
-  int64_t ofMembers = std::max<int64_t>(alignment, 4 * team) % kBankBytes;
-  return Expr::ceilDiv(countBytes(1), kBankBytes) * kBankBytes + ofMembers;
+Expr RowProgram::countTeamBytes(const MachineModel &machine) const {
+  const int64_t row = machine.bankBytes;
+  int64_t ofMembers = std::max<int64_t>(alignment, 4 * team) % row;
+  return Expr::ceilDiv(countBytes(1), row) * row + ofMembers;
 }
 
 Expr RowProgram::getOffset(Value v, int64_t lanes) const {

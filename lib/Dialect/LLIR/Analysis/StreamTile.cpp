@@ -14,8 +14,8 @@ using Anchor = StreamedSpace::Anchor;
 using Role = StreamedSpace::Role;
 using AnchorDecision = DecisionAbout<Operation *>;
 
-/// A row of the banks of shared memory.
-static constexpr int64_t kBankRowBytes = 128;
+/// Lines that four warps read themselves are swizzled in pieces of so many.
+static constexpr int64_t kSwizzledBytes = 128;
 /// Columns of one product, and its steps where they are not streamed.
 static constexpr int64_t kMostExtent = 256;
 /// Rows, and indices of the stream at a time: by tensor cores so few that
@@ -32,8 +32,6 @@ static constexpr int64_t kBlocksBeside = 2;
 static constexpr int64_t kOtherRegisters = 79;
 /// The same where operands are read from shared memory by those that multiply.
 static constexpr int64_t kOtherRegistersOfGroup = 48;
-/// Blocks of a multiprocessor, at most.
-static constexpr int64_t kMostResidents = 32;
 /// Chunks that are copied ahead where operands are in memory as they are
 /// multiplied: one while another is computed.
 static constexpr unsigned kStages = 2;
@@ -103,12 +101,12 @@ int64_t StreamTile::countBytes(ArrayRef<Anchor> anchors) const {
       continue;
     Part part = getPart(anchor);
     // Lines are 16 bytes longer than what they hold; or, for four warps
-    // together, there is one more, but of whole rows of banks.
+    // together, there is one more, but of whole pieces.
     auto count = [&](int64_t lines, int64_t length) {
       int64_t line = length * part.elementBytes;
       if (!useWarpGroups)
         return lines * (line + 16);
-      return (lines + (line % kBankRowBytes != 0)) * line;
+      return (lines + (line % kSwizzledBytes != 0)) * line;
     };
     auto add = [&](int64_t size) {
       bytes += llvm::alignTo(size, llir::kLaunchSharedAlignment);
@@ -169,7 +167,7 @@ int64_t StreamTile::countResidents(ArrayRef<Anchor> anchors,
   int64_t residents =
       std::min(machine.blockRegisters / ofBlock,
                machine.sharedBytes / std::max<int64_t>(1, countBytes(anchors)));
-  return std::clamp<int64_t>(residents, 1, kMostResidents);
+  return std::clamp<int64_t>(residents, 1, machine.residentBlocks);
 }
 
 StreamTile StreamTile::get(const StreamedStages &t,
@@ -309,7 +307,7 @@ AnchorDecision StreamTile::choose(ArrayRef<Anchor> anchors,
     // more blocks hide how others begin and end: attention of 64 and 128 a head
     // took 3 to 20 % longer with 128 rows (H200, 512 and 4,096 keys).
     tile.rows = kGroupRows;
-    tile.threads = tile.rows / kWarpRows * 32;
+    tile.threads = tile.rows / kWarpRows * machine.warpThreads;
     tile.stages = copied.empty() ? 1 : kStages;
     if (tile.fits(anchors, machine)) {
       // Products go on beside terms where another block, which does the same
@@ -344,9 +342,10 @@ AnchorDecision StreamTile::choose(ArrayRef<Anchor> anchors,
          tile.chunk >= 16; tile.chunk /= 2)
       for (tile.stages = copied.empty() ? 1 : kWarpStages; tile.stages > 0;
            --tile.stages) {
-        tile.threads =
-            tile.useTensorCores ? tile.rows / kWarpRows * 32 : kPlainThreads;
-        if (tile.stages > kStages && tile.threads > 32)
+        tile.threads = tile.useTensorCores
+                           ? tile.rows / kWarpRows * machine.warpThreads
+                           : kPlainThreads;
+        if (tile.stages > kStages && tile.threads > machine.warpThreads)
           continue;
         last = tile.fits(anchors, machine);
         if (last)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
+#include "luminal/Support/MachineModel.h"
 
 using namespace mlir;
 using namespace luminal;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "WholeKernel.h"
+#include "luminal/Support/MachineModel.h"
 
 using namespace mlir;
 using namespace luminal;
@@ -57,28 +58,27 @@ static WholeThreads chooseScanThreads(const Scanned &of, const Expr &units,
                                       const Assumptions &symbols,
                                       const MachineModel &machine) {
   constexpr unsigned kBlock = 256, kFewThreads = 64;
-  constexpr int64_t kShort = 2048, kVeryShort = 256, kManyUnits = 2048;
+  constexpr int64_t kShort = 2048, kVeryShort = 256, kThreadsEach = 2;
   if (!machine.blockThreads)
     return {};
   if (!of.inner.isConstant(1))
     return {kFewThreads, 1};
   const bool isShort = symbols.provablyLessEqual(of.part, kShort) &&
-                       nominalValue(units, symbols) >= kManyUnits;
+                       nominalValue(units, symbols) * machine.warpThreads >=
+                           double(kThreadsEach * machine.getBusyThreads());
   if (isShort || symbols.provablyLessEqual(of.part, kVeryShort))
     return {kBlock, machine.warpThreads};
   return {kBlock, kBlock};
 }
 
 static std::string checkScanTeam(const Scanned &of, unsigned threads,
-                                 unsigned team) {
-  // Exchanged within whole warps.
-  constexpr unsigned kWarp = 32;
+                                 unsigned team, const MachineModel &machine) {
   if (team == 1)
     return {};
   if (!of.inner.isConstant(1))
     return "is of a dim that is not the last, whose elements a team cannot "
            "share";
-  return team == kWarp || team == threads
+  return team == machine.warpThreads || team == threads
              ? std::string()
              : "is shared by " + std::to_string(team) +
                    " threads, expected a warp or a block";
@@ -163,9 +163,10 @@ WholeThreads ScanPartsOp::chooseThreads(const Assumptions &symbols,
   return chooseScanThreads({getOperand(), getAxis(), getPartExtent()},
                            countUnits(), symbols, machine);
 }
-std::string ScanPartsOp::checkTeam(unsigned threads, unsigned team) {
+std::string ScanPartsOp::checkTeam(unsigned threads, unsigned team,
+                                   const MachineModel &machine) {
   return checkScanTeam({getOperand(), getAxis(), getPartExtent()}, threads,
-                       team);
+                       team, machine);
 }
 
 //===----------------------------------------------------------------------===//
@@ -235,9 +236,10 @@ WholeThreads ScanRowsOp::chooseThreads(const Assumptions &symbols,
   return chooseScanThreads({getOperand(), getAxis(), getPartExtent()},
                            countUnits(), symbols, machine);
 }
-std::string ScanRowsOp::checkTeam(unsigned threads, unsigned team) {
+std::string ScanRowsOp::checkTeam(unsigned threads, unsigned team,
+                                  const MachineModel &machine) {
   return checkScanTeam({getOperand(), getAxis(), getPartExtent()}, threads,
-                       team);
+                       team, machine);
 }
 
 //===----------------------------------------------------------------------===//

@@ -90,7 +90,8 @@ WholeThreads SequenceOp::chooseThreads(const Assumptions &,
   return {threads, std::max(1u, threads)};
 }
 
-std::string SequenceOp::checkTeam(unsigned threads, unsigned team) {
+std::string SequenceOp::checkTeam(unsigned threads, unsigned team,
+                                  const MachineModel &) {
   unsigned most = countThreads();
   if (!most)
     return "runs on a GPU, which schedules of its kernels are not for";

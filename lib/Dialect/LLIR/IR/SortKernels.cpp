@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "WholeKernel.h"
+#include "luminal/Support/MachineModel.h"
 
 #include <cmath>
 
@@ -154,7 +155,8 @@ WholeThreads SortRunsOp::chooseThreads(const Assumptions &,
   const unsigned threads = countThreads(*this);
   return machine.blockThreads ? WholeThreads{threads, threads} : WholeThreads{};
 }
-std::string SortRunsOp::checkTeam(unsigned threads, unsigned team) {
+std::string SortRunsOp::checkTeam(unsigned threads, unsigned team,
+                                  const MachineModel &) {
   const unsigned expected = countThreads(*this);
   return !threads || (team == expected && threads == expected)
              ? std::string()
@@ -219,7 +221,8 @@ WholeThreads MergeRunsOp::chooseThreads(const Assumptions &,
   constexpr unsigned kThreads = 128;
   return machine.blockThreads ? WholeThreads{kThreads, 1} : WholeThreads{};
 }
-std::string MergeRunsOp::checkTeam(unsigned, unsigned team) {
+std::string MergeRunsOp::checkTeam(unsigned, unsigned team,
+                                   const MachineModel &) {
   return team == 1 ? std::string()
                    : "takes element by element, which a team of " +
                          std::to_string(team) + " threads cannot share";

@@ -157,7 +157,7 @@ static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
   price.library = std::max(
       {price.library, moved / machine.sharedReadRate, rates.libraryTime});
   auto addPass = [&](double passed) {
-    price.library += passed / machine.sharedReadRate + kTimeBetweenCalls;
+    price.library += passed / machine.sharedReadRate + rates.betweenCalls;
   };
   // A copy is written by what computes the value, where nothing else reads it.
   for (const Matrix &operand : {layout.lhs, layout.rhs})

@@ -40,8 +40,6 @@ static constexpr int64_t kManyProducts = 1 << 21;
 /// The same where a team could not read both sides along k.
 static constexpr int64_t kManyProductsAcross = 1 << 16;
 static constexpr int64_t kManyProductsOfRow = 1 << 16;
-/// Blocks that keep a GPU busy.
-static constexpr int64_t kManyBlocks = 128;
 /// A step of k waits for memory once, however deep it is: ResNet-50 of one
 /// image took 1.14 ms in f16 at depths of 32 and 0.80 at 64, in f32 2.41 at 16
 /// and 1.77 at 32 (H200). Tiles that multiply without tensor cores and are not
@@ -292,7 +290,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   mayJoinWarps &= rows >= kGroupRows;
   int64_t leastRows = mayJoinWarps ? kGroupRows : 32;
   for (int64_t *tile : {&columns, &rows, &columns, &rows})
-    if (auto count = countBlocks(); count && *count < kManyBlocks &&
+    if (auto count = countBlocks(); count && *count < machine.getBusyBlocks() &&
                                     (!isGrouped || tile == &columns) &&
                                     *tile > (tile == &rows ? leastRows : 32))
       *tile /= 2;
@@ -471,7 +469,8 @@ static LogicalResult verifyTile(const TileForm &tile, const ProductAnalysis &p,
     return emitError() << "has a tile for a team of " << loopCase.getTeam()
                        << " threads of " << loopCase.getThreads()
                        << ", expected all of " << threads;
-  int64_t room = tile.stages > 1 ? machine.sharedBytes : kSharedBytes;
+  int64_t room =
+      tile.stages > 1 ? machine.sharedBytes : machine.plainSharedBytes;
   if (tile.countAllSharedBytes(p) > room)
     return emitError() << "takes more than " << room
                        << " bytes of shared memory";

@@ -204,7 +204,7 @@ SharedRows llir::findSharedRows(KernelOp kernel, const MachineModel &machine) {
         found.reductions.push_back(inner);
   }
   // Beside what teams exchange.
-  if (!machine.blockThreads || bytes > kSharedBytes / 2)
+  if (!machine.blockThreads || bytes > machine.plainSharedBytes / 2)
     return {};
   return found;
 }
@@ -354,7 +354,6 @@ proposeShared(KernelAnalysis &a, const Domain &domain, const SharedRows &shared,
 static int64_t chooseRowsEach(KernelOp kernel, const Domain &domain,
                               unsigned lanes, unsigned bits,
                               const MachineModel &machine) {
-  constexpr int64_t kManyThreads = 1 << 18;
   std::optional<int64_t> count =
       product({domain.extents.begin(), domain.extents.end()}).asConstant();
   bool looksUp = llvm::any_of(kernel.getOps(), [](Operation &op) {
@@ -365,8 +364,8 @@ static int64_t chooseRowsEach(KernelOp kernel, const Domain &domain,
   int64_t rows = machine.getLanes(lanes * bits);
   std::optional<int64_t> extent =
       domain.extents[domain.extents.size() - 2].asConstant();
-  while (rows > 1 &&
-         (*extent % rows != 0 || *count / lanes / rows < kManyThreads))
+  while (rows > 1 && (*extent % rows != 0 ||
+                      *count / lanes / rows < machine.getAllThreads()))
     rows /= 2;
   return rows;
 }
@@ -658,9 +657,9 @@ static LogicalResult verify(KernelOp kernel,
                            << describe(op)
                            << ", which is no row of known length";
       bytes += countSharedBytes(op->getResult(0));
-      if (bytes > kSharedBytes / 2)
+      if (bytes > machine.plainSharedBytes / 2)
         return emitError() << "shares " << bytes << " bytes, a block has "
-                           << kSharedBytes / 2 << " for that";
+                           << machine.plainSharedBytes / 2 << " for that";
       if (failed(verifyNumbers(
               form, {{"blocks", 1, 1 << 16}, {"each", 1, 32}, {"lanes", 1, 64}},
               emitError)))

@@ -14,12 +14,12 @@ using namespace luminal::llir;
 std::optional<TransposedBlock>
 llir::findTransposedBlock(KernelAnalysis &a, const Domain &domain,
                           const MachineModel &machine) {
-  constexpr int64_t kLineBytes = 64, kMostColumns = 128;
+  constexpr int64_t kMostColumns = 128;
   if (llvm::any_of(KernelOp(a.kernel).getOps(),
                    [](Operation &op) { return hasLoops(&op); }))
     return std::nullopt;
   TransposedReads reads = findTransposedReads(a, domain);
-  TransposedBlock block{reads.axis, kLineBytes, kMostColumns};
+  TransposedBlock block{reads.axis, machine.lineBytes, kMostColumns};
   for (Operation *op : reads.ops)
     a.walk(op->getResult(0), domain.index, [&](const Leaf &leaf) {
       auto inColumn = leaf.address.linearIn(domain.dims.back());
@@ -27,7 +27,7 @@ llir::findTransposedBlock(KernelAnalysis &a, const Domain &domain,
           inColumn ? inColumn->stride.asConstant() : std::nullopt;
       int64_t bytes = llvm::divideCeil(
           getElementType(leaf.argument).getIntOrFloatBitWidth(), 8);
-      block.rows = std::min(block.rows, kLineBytes / bytes);
+      block.rows = std::min(block.rows, machine.lineBytes / bytes);
       if (stride)
         block.columns = std::min(block.columns,
                                  countLinesInCache(*stride * bytes, machine));

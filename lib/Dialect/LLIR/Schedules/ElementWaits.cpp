@@ -65,7 +65,7 @@ static void addLines(LoopWork &work, KernelAnalysis &a, const Domain &domain,
                 leaves.push_back(leaf);
             });
           });
-  const double line = 4 * machine.warpThreads;
+  const double line = double(machine.lineBytes);
   SmallVector<std::vector<int64_t>> places = placeWarp(
       a, domain, reduced, std::min(loopCase.getTeam(), machine.warpThreads),
       lanes, sizes, machine);

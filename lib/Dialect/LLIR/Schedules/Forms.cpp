@@ -111,10 +111,9 @@ int64_t llir::chooseUnroll(const Expr &extent, unsigned lanes, int64_t most) {
 }
 
 int64_t llir::countLinesInCache(int64_t apart, const MachineModel &machine) {
-  // A way is as large as a page, by which caches are addressed.
-  constexpr int64_t kWayBytes = 4096;
-  int64_t sets = kWayBytes / std::gcd(kWayBytes, apart);
-  return std::max<int64_t>(1, machine.l1Bytes / kWayBytes * sets);
+  const int64_t way = machine.l1WayBytes;
+  int64_t sets = way / std::gcd(way, apart);
+  return std::max<int64_t>(1, machine.l1Bytes / way * sets);
 }
 
 int64_t llir::chooseBlock(const Expr &extent, int64_t most) {

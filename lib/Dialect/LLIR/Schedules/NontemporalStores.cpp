@@ -15,9 +15,6 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Bytes of the smallest vectors that processors write past the caches, and of
-/// which those begin at a multiple.
-static constexpr int64_t kStoredBytes = 16;
 /// The part of the time that a schedule may take at most, for a reader may pay
 /// for it, operations are counted and rates measured beside other load.
 static constexpr double kGain = 0.8;
@@ -31,20 +28,22 @@ static std::optional<int64_t> countResultBytes(KernelOp kernel) {
 }
 
 /// Whether vectors along `axis` are neighbours in `result` and each begins at a
-/// multiple of kStoredBytes.
-static bool isAligned(Value result, LoopAxisAttr axis) {
+/// multiple of what is written past the caches.
+static bool isAligned(Value result, LoopAxisAttr axis,
+                      const MachineModel &machine) {
+  const int64_t stored = machine.nontemporalVectorBytes;
   SmallVector<Expr> extents = hlir::getExtents(result);
   int64_t each =
       std::max(8u, getElementType(result).getIntOrFloatBitWidth()) / 8;
   if (axis.getDims().back() + 1 != extents.size() ||
-      (axis.getLanes() * each) % kStoredBytes != 0)
+      (axis.getLanes() * each) % stored != 0)
     return false;
   ArrayRef<Expr> all(extents);
   unsigned first = axis.getDims().front();
   Expr runs = product({all.begin(), all.begin() + first});
   Expr run = each * product({all.begin() + first, all.end()});
   // A single run begins where the buffer does.
-  return runs.isConstant(1) || Expr::mod(run, kStoredBytes).isConstant(0);
+  return runs.isConstant(1) || Expr::mod(run, stored).isConstant(0);
 }
 
 /// Whether a case of these forms can say `nontemporal`.
@@ -60,8 +59,9 @@ static Decision canBeNontemporal(KernelOp kernel, LoopCaseAttr loopCase,
   for (LoopAxisAttr axis : llvm::concat<const LoopAxisAttr>(
            loopCase.getGrid(), loopCase.getStream()))
     if (axis.getLanes() > 1 &&
-        llvm::any_of(kernel.getResults(),
-                     [&](Value result) { return isAligned(result, axis); }))
+        llvm::any_of(kernel.getResults(), [&](Value result) {
+          return isAligned(result, axis, machine);
+        }))
       return Decision::accept();
   return Decision::refuse("no result is written in aligned vectors");
 }

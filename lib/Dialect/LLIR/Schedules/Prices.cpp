@@ -49,10 +49,10 @@ static constexpr double kUneven = 0.1;
 /// The part of memory's latency in which the cache of all multiprocessors
 /// answers (49 to 3136 rows of 768 to 96 f16 took an H200 0.39 us for each time
 /// that their threads waited).
-static constexpr double kNearLatency = 0.6;
+static constexpr double kNearWait = 0.6;
 /// The same of what its own cache answers, and the threads of a team exchange
 /// then (sequences of 2 to 8 kernels in a block take an H200 3.5 to 85 us).
-static constexpr double kOwnLatency = 0.2;
+static constexpr double kOwnWait = 0.2;
 /// Products of prices of cuts that differ by less are equal.
 static constexpr double kSame = 1.06;
 
@@ -122,11 +122,10 @@ PriceTerms llir::getTerms(const LoopWork &work, const MachineModel &machine,
     double waves = std::max(1.0, std::ceil(work.threads / (workers * room)));
     // A block computes between its waits, and others of its multiprocessor
     // while it does.
-    double latency =
-        machine.memoryLatency * (work.waitsForOwn ? kOwnLatency
-                                 : work.memoryBytes <= double(machine.l3Bytes)
-                                     ? kNearLatency
-                                     : 1);
+    double latency = machine.memoryLatency *
+                     (work.waitsForOwn                              ? kOwnWait
+                      : work.memoryBytes <= double(machine.l3Bytes) ? kNearWait
+                                                                    : 1);
     terms.waiting = (work.ends + waves * work.waits) * latency +
                     terms.computing() / (work.waitsForOwn ? 1 : rounds);
   }

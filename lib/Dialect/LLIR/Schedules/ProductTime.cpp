@@ -116,15 +116,12 @@ struct ProductFit {
 };
 } // namespace
 
-/// What a call of a library takes more between kernels than behind another
-/// call: BERT of 128 tokens took 397 us in f16 on an H200 by kernels alone, 407
-/// with 24 calls that take as long by themselves.
-static constexpr double kEdge = 750;
-
-static ProductFit getProductFit(ProductCode code, bool isNarrow) {
+static ProductFit getProductFit(ProductCode code, bool isNarrow,
+                                const MachineModel &machine) {
+  const double edge = machine.products.libraryEdge;
   if (code == ProductCode::Library)
-    return isNarrow ? ProductFit{2840 + kEdge, 0.38, 2.53, 1.39, 128, 32, 1}
-                    : ProductFit{6690 + kEdge, 0, 0.34, 1.12, 64, 32, 64};
+    return isNarrow ? ProductFit{2840 + edge, 0.38, 2.53, 1.39, 128, 32, 1}
+                    : ProductFit{6690 + edge, 0, 0.34, 1.12, 64, 32, 64};
   return isNarrow ? ProductFit{3280, 4.84, 2.82, 1.2, 64, 32, 4}
                   : ProductFit{6170, 0, 2.82, 0.7, 32, 32, 8};
 }
@@ -137,7 +134,7 @@ double llir::getProductTime(const ProductShape &shape, ProductCode code,
     return getTileTime(shape, chooseTile(shape, machine), machine);
   // What a part of the contracted dim is at least.
   constexpr double kLeastInner = 128;
-  const ProductFit fit = getProductFit(code, isNarrow);
+  const ProductFit fit = getProductFit(code, isNarrow, machine);
   const MachineModel::Rates &rates = code == ProductCode::Library
                                          ? machine.products.library
                                          : machine.products.kernels;

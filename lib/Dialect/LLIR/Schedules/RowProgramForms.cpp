@@ -54,9 +54,6 @@ static constexpr double kMeeting = 30, kExchange = 15;
 /// What a thread may do alone while rows are too few for all multiprocessors,
 /// in operations: a few launches' time.
 static constexpr double kMostAlone = 8192;
-/// Threads that a multiprocessor takes at a time without slowing each other
-/// down, measured on an H200: a warp or two for each of its schedulers.
-static constexpr double kAtATime = 192;
 
 /// How often a kernel waits where it begins: for the addresses of its operands.
 static constexpr double kEnds = 1;
@@ -135,7 +132,7 @@ static TeamWork countTeamWork(const RowProgram &p, const KernelSizes &sizes,
 static unsigned chooseMembers(const RowProgram &p, const KernelSizes &sizes,
                               const MachineModel &machine) {
   double rows = sizes.valueOf(product({p.extents.begin(), p.extents.end()})),
-         room = machine.workers * kAtATime, least = 0;
+         room = machine.workers * machine.smoothThreads, least = 0;
   unsigned best = 0;
   for (unsigned team = 1; team <= machine.warpThreads; team *= 2) {
     TeamWork work = countTeamWork(p, sizes, team);
@@ -363,7 +360,7 @@ proposeTeams(RowProgram &p, ArrayRef<unsigned> dims,
   c.team = chooseMembers(p, sizes, machine);
   TeamWork work = countTeamWork(p, sizes, c.team);
   Expr all = product({p.extents.begin(), p.extents.end()});
-  if (sizes.valueOf(all) * c.team < machine.workers * kAtATime &&
+  if (sizes.valueOf(all) * c.team < machine.workers * machine.smoothThreads &&
       work.products + work.operations > kMostAlone) {
     why.push_back({"no row program because",
                    std::string("few rows are too much work for a team each")});
@@ -374,11 +371,11 @@ proposeTeams(RowProgram &p, ArrayRef<unsigned> dims,
                                  : std::nullopt,
                             c.team, machine);
   p.setTeam(c.team);
-  std::optional<int64_t> bytes = p.countTeamBytes().asConstant();
+  std::optional<int64_t> bytes = p.countTeamBytes(machine).asConstant();
   while (bytes && c.threads > machine.warpThreads &&
-         *bytes * (c.threads / c.team) > kSharedBytes)
+         *bytes * (c.threads / c.team) > machine.plainSharedBytes)
     c.threads /= 2;
-  if (!bytes || *bytes * (c.threads / c.team) > kSharedBytes) {
+  if (!bytes || *bytes * (c.threads / c.team) > machine.plainSharedBytes) {
     why.push_back({"no row program because",
                    std::string("what rows keep is not known to fit in shared "
                                "memory")});
@@ -642,11 +639,11 @@ static LogicalResult verifyTeams(const RowProgram &p, LoopCaseAttr loopCase,
   if (team > machine.warpThreads)
     return emitError() << "takes rows by teams of " << team
                        << " threads, which are more than a warp";
-  std::optional<int64_t> bytes = p.countTeamBytes().asConstant();
+  std::optional<int64_t> bytes = p.countTeamBytes(machine).asConstant();
   int64_t teams = loopCase.getThreads() / team;
-  if (!bytes || *bytes * teams > kSharedBytes)
-    return emitError() << "keeps what is not known to fit in " << kSharedBytes
-                       << " bytes of shared memory";
+  if (!bytes || *bytes * teams > machine.plainSharedBytes)
+    return emitError() << "keeps what is not known to fit in "
+                       << machine.plainSharedBytes << " bytes of shared memory";
   for (LoopFormAttr form : loopCase.getForms()) {
     Operation *op =
         &*std::next(p.a.kernel.getBody().front().begin(), form.getOp());

@@ -138,7 +138,7 @@ llir::proposeRowThreads(KernelAnalysis &a, const RowReductions &rows,
   if (!isAcross && lanes * bits < 32 && vectors && count)
     while (c.team > 4 * machine.warpThreads &&
            *vectors <= int64_t(c.team) / 2 * kMostRoundsOfFew &&
-           hasWorkForTeams(*count, c.team / 2))
+           hasWorkForTeams(*count, c.team / 2, machine))
       c.team /= 2;
   int64_t states = 0;
   for (RowReductionOpInterface op : rows.reduces)

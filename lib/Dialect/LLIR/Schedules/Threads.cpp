@@ -9,8 +9,6 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Threads that keep all of a GPU busy.
-static constexpr int64_t kManyThreads = 1 << 15;
 /// A team of more pays more for its barriers than it gains.
 static constexpr unsigned kLargestTeam = 512;
 /// Members whose accesses are one of memory's sectors; vectors that each may
@@ -124,8 +122,9 @@ int64_t llir::countThreadsInFlight(double bytes, const MachineModel &machine) {
       std::clamp(needed, kLeast * workers, workers * machine.residentThreads));
 }
 
-bool llir::hasWorkForTeams(int64_t units, unsigned team) {
-  return units * team >= kManyUnitsEach * kManyThreads;
+bool llir::hasWorkForTeams(int64_t units, unsigned team,
+                           const MachineModel &machine) {
+  return units * team >= kManyUnitsEach * machine.getBusyThreads();
 }
 
 unsigned llir::chooseTeam(std::optional<int64_t> vectors,
@@ -142,7 +141,7 @@ unsigned llir::chooseTeam(std::optional<int64_t> vectors,
     // that threads have work all the same.
     while (team > kSmallestTeam && units &&
            *vectors <= int64_t(team) / 2 * kMostVectorsEach &&
-           hasWorkForTeams(*units, team / 2))
+           hasWorkForTeams(*units, team / 2, machine))
       team /= 2;
     return team;
   }
@@ -157,7 +156,7 @@ unsigned llir::chooseTeam(std::optional<int64_t> vectors,
   for (unsigned half = team / 2;
        areWide && half >= 4 * machine.warpThreads && units &&
        llvm::divideCeil(*vectors, half) <= kMostVectorsOfBlock &&
-       hasWorkForTeams(*units, half) &&
+       hasWorkForTeams(*units, half, machine) &&
        kWorthHalving * getLoss(half) < getLoss(team);
        half /= 2)
     team = half;
@@ -169,7 +168,7 @@ unsigned llir::chooseThreads(std::optional<int64_t> total, unsigned team,
   if (team > machine.warpThreads)
     return team;
   unsigned threads = most;
-  while (total && threads > 64 && *total < kManyThreads * threads / 256)
+  while (total && threads > 64 && *total < machine.getBusyBlocks() * threads)
     threads /= 2;
   return threads;
 }

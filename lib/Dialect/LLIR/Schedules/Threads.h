@@ -8,9 +8,6 @@
 
 namespace luminal::llir {
 
-/// Shared memory that any kernel of a GPU may have.
-constexpr int64_t kSharedBytes = 48 << 10;
-
 /// Memory that a kernel reads or writes, as vectors along a dim see it.
 class Accesses {
 public:
@@ -53,7 +50,7 @@ unsigned chooseTeam(std::optional<int64_t> vectors,
                     std::optional<int64_t> units, int64_t each,
                     const MachineModel &machine, bool areWide = false);
 /// Whether so many units give all threads work many times over, each by a team.
-bool hasWorkForTeams(int64_t units, unsigned team);
+bool hasWorkForTeams(int64_t units, unsigned team, const MachineModel &machine);
 /// Threads of a block, at most `most` unless a team has more, where `total`
 /// (nothing: unknown) of them have work.
 unsigned chooseThreads(std::optional<int64_t> total, unsigned team,

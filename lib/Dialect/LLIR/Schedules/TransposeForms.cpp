@@ -19,8 +19,8 @@ using namespace luminal::llir;
 static constexpr unsigned kThreads = 256;
 /// Indices of either axis in a tile: the most where memory allows it.
 static constexpr int64_t kTiles[] = {64, 32};
-/// Elements from which whole tiles occupy a GPU.
-static constexpr int64_t kManyElements = 1 << 16;
+/// Elements for each thread of a busy GPU from which on it has whole tiles.
+static constexpr int64_t kElementsEach = 2;
 
 int64_t llir::getTilePitch(Type element, int64_t tile) {
   // An odd number of words, so that a column is in all banks.
@@ -64,13 +64,13 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     return n && *n < kTiles[1] / 2;
   };
   size_t last = domain.dims.size() - 1;
-  if ((count && *count < kManyElements) || isShort(reads.axis) ||
-      isShort(last)) {
+  if ((count && *count < kElementsEach * machine.getBusyThreads()) ||
+      isShort(reads.axis) || isShort(last)) {
     why.push_back({"no tiles because", "there is little to transpose"});
     return {};
   }
   const int64_t *tile = llvm::find_if(kTiles, [&](int64_t tile) {
-    return countShared(reads.ops, tile) <= kSharedBytes;
+    return countShared(reads.ops, tile) <= machine.plainSharedBytes;
   });
   if (tile == std::end(kTiles)) {
     why.push_back({"no tiles because", "they take too much shared memory"});
@@ -165,8 +165,8 @@ static LogicalResult verify(KernelOp kernel,
                          << " at once, which does not divide it, or is not "
                             "the last axis";
   }
-  if (countShared(tiled, tile) > kSharedBytes)
-    return emitError() << "takes more than " << kSharedBytes
+  if (countShared(tiled, tile) > machine.plainSharedBytes)
+    return emitError() << "takes more than " << machine.plainSharedBytes
                        << " bytes of shared memory";
   return success();
 }

@@ -111,10 +111,12 @@ verifySequence(SequenceOp sequence, const KernelAnalysis::SymbolRanges &ranges,
   SequenceMemory memory(sequence);
   if (!memory.getProblem().empty())
     return emitError() << "has a sequence in which " << memory.getProblem();
-  if (memory.getBytes() > machine.sharedBytes - kSequenceScratch)
+  // Beside them its kernels have what any block may have.
+  const int64_t most = machine.sharedBytes - machine.plainSharedBytes;
+  if (memory.getBytes() > most)
     return emitError() << "has a sequence whose values take "
                        << memory.getBytes() << " bytes of a block's memory, at "
-                       << "most " << machine.sharedBytes - kSequenceScratch;
+                       << "most " << most;
   return success();
 }
 
@@ -130,7 +132,8 @@ static LogicalResult verify(KernelOp kernel,
     return emitError() << "has axes, of which the form whole takes none";
   if (failed(verifyNumbers(loopCase.getForm(0), {}, emitError)))
     return failure();
-  std::string wrong = op.checkTeam(loopCase.getThreads(), loopCase.getTeam());
+  std::string wrong =
+      op.checkTeam(loopCase.getThreads(), loopCase.getTeam(), machine);
   if (!wrong.empty())
     return emitError() << "is not possible: op0, " << describe(op) << ", "
                        << wrong;

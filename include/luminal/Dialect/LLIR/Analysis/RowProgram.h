@@ -43,7 +43,7 @@ public:
   Expr countBytes(int64_t lanes) const;
   /// Bytes of shared memory for a row that a team of threads takes: those of a
   /// warp that read the same of their rows read different banks.
-  Expr countTeamBytes() const;
+  Expr countTeamBytes(const MachineModel &machine) const;
   Expr getOffset(mlir::Value v, int64_t lanes) const;
   /// The element of `v` in scratch, from where it begins there, that `at` is;
   /// `row` is the number of the row in its vector.

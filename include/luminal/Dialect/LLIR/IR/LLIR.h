@@ -5,12 +5,13 @@
 #define LUMINAL_DIALECT_LLIR_IR_LLIR_H
 
 #include "luminal/Dialect/HLIR/IR/HLIR.h"
-#include "luminal/Support/MachineModel.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/SymbolTable.h"
 #include <variant>
 
 namespace luminal {
+
+struct MachineModel;
 
 /// One expression over dims for each dim of a tensor.
 using Index = std::vector<Expr>;

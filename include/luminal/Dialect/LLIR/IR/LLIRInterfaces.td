@@ -171,7 +171,8 @@ def LLIR_WholeOpInterface : OpInterface<"WholeOpInterface", [LLIR_BodyOpInterfac
                     "::luminal::llir::WholeThreads", "chooseThreads",
                     (ins "const ::luminal::Assumptions &":$symbols, "const ::luminal::MachineModel &":$machine)>,
     InterfaceMethod<"Checks that a team of so many threads, in blocks of `threads`, can take a unit; what is wrong.",
-                    "std::string", "checkTeam", (ins "unsigned":$threads, "unsigned":$team), "", "return {};">
+                    "std::string", "checkTeam",
+                    (ins "unsigned":$threads, "unsigned":$team, "const ::luminal::MachineModel &":$machine), "", "return {};">
   ];
 }
 

@@ -13,6 +13,7 @@
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"
+#include "luminal/Support/MachineModel.h"
 
 namespace luminal::llir {
 

@@ -44,11 +44,6 @@ enum class ProductCode { Kernel, StagedKernel, Library };
 double getProductTime(const ProductShape &shape, ProductCode code,
                       const MachineModel &machine);
 
-/// Nanoseconds of a small kernel between two calls of a library, of which none
-/// begins before the last one ends: an activation between two products of 128
-/// rows on an H200.
-inline constexpr double kTimeBetweenCalls = 4400;
-
 } // namespace luminal::llir
 
 #endif // LUMINAL_DIALECT_LLIR_SCHEDULES_PRODUCTTIME_H

@@ -127,9 +127,6 @@ llvm::StringRef getLoopsTitle(KernelOp kernel, LoopCaseAttr loopCase);
 /// among others (llir.sequence); empty where it can.
 llvm::StringRef checkInSequence(KernelOp kernel, unsigned threads,
                                 const MachineModel &machine);
-/// Bytes of the memory of a block that its kernels may take while they run,
-/// beside the values of a sequence.
-constexpr int64_t kSequenceScratch = 48 << 10;
 
 /// Rows that products of one row read and that follow from reductions of one
 /// element, which blocks of threads may share; and those reductions.
