@@ -186,14 +186,15 @@ static std::optional<PricedTile> chooseTile(const ProductAnalysis &p,
   // 128, 31.3 by 128 x 64.
   if (2 * getReadTime(shape, machine) > getTileTime(shape, tile, machine)) {
     auto countLeft = [&](const PricedTile &by) {
-      const double room = double(kResidents) * machine.workers,
+      const double room = double(TileForm::kResidents) * machine.workers,
                    units = double(*batch * llvm::divideCeil(*m, by.rows) *
                                   llvm::divideCeil(*n, by.columns));
       return std::ceil(units / room) * room / units;
     };
     constexpr double kMostLeft = 1.25;
     const PricedTile large{128, 128}, half{128, 64};
-    if (*m > kGroupRows && countLeft(large) > kMostLeft * countLeft(half))
+    if (*m > TileForm::kGroupRows &&
+        countLeft(large) > kMostLeft * countLeft(half))
       return half;
     return std::nullopt;
   }
@@ -219,7 +220,7 @@ static SmallVector<LoopCaseAttr>
 propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
         const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
   ProductOpInterface op = getOnlyProduct(kernel);
-  if (machine.blockThreads < kThreads || !op)
+  if (machine.blockThreads < TileForm::kThreads || !op)
     return {};
   KernelAnalysis a(kernel, ranges);
   ProductAnalysis p(a, op);
@@ -262,9 +263,10 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   // Fewer rows than four warps have are no reason to go without them: what they
   // multiply in vain is free beside reading the columns (16 and 32 rows of 4096
   // x 28672 in bf16 took 71 and 75 us on an H200 by 32 at a time, 64 took 60).
-  int64_t rows = isGrouped
-                     ? kGroupRows
-                     : boundTile(p.rows.extent, mayJoinWarps ? kGroupRows : 32);
+  int64_t rows =
+      isGrouped
+          ? TileForm::kGroupRows
+          : boundTile(p.rows.extent, mayJoinWarps ? TileForm::kGroupRows : 32);
   int64_t columns = boundTile(p.columns.extent, 32);
   int64_t rowBlock = 0;
   if (isGrouped) {
@@ -287,8 +289,8 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
                  product({p.batchExtents.begin(), p.batchExtents.end()});
     return a.simplify(count).asConstant();
   };
-  mayJoinWarps &= rows >= kGroupRows;
-  int64_t leastRows = mayJoinWarps ? kGroupRows : 32;
+  mayJoinWarps &= rows >= TileForm::kGroupRows;
+  int64_t leastRows = mayJoinWarps ? TileForm::kGroupRows : 32;
   for (int64_t *tile : {&columns, &rows, &columns, &rows})
     if (auto count = countBlocks(); count && *count < machine.getBusyBlocks() &&
                                     (!isGrouped || tile == &columns) &&
@@ -300,7 +302,6 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
                 isMMA ? "mma" : "fma",
                 left,
                 right};
-  tile.isGrouped = isGrouped;
   if (mayJoinWarps)
     tile.use = "wgmma";
   tile.chooseStages(p, machine);
@@ -346,8 +347,8 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   if (tile.stages > 1) {
     numbers.push_back({"stages", tile.stages});
     words.push_back({"copy", tile.getCopied()});
-    if (int64_t residents = tile.countResidents(p, machine); residents > 1)
-      numbers.push_back({"blocks", residents});
+    if (tile.residents > 1)
+      numbers.push_back({"blocks", tile.residents});
     tile.chooseResults(p, machine);
     numbers.push_back({"resultlanes", tile.resultLanes});
     words.push_back(
@@ -409,7 +410,7 @@ static void addWaits(LoopWork &work, int64_t stages, double steps,
                      LoopCaseAttr loopCase) {
   const bool hasRing = stages > 1, hasParts = loopCase.getParts() > 1;
   work.threads = work.units * loopCase.getThreads();
-  work.resident = double(kResidents) * loopCase.getThreads();
+  work.resident = double(TileForm::kResidents) * loopCase.getThreads();
   work.ends = (hasRing ? 1.5 : 3.5) + (hasParts ? 4 : 0);
   work.waits = hasRing ? 0 : std::ceil(steps / loopCase.getParts());
 }
@@ -460,10 +461,11 @@ static LogicalResult verifyTile(const TileForm &tile, const ProductAnalysis &p,
     return emitError() << "takes the tensor cores, which multiply f16 or bf16 "
                           "and add f32";
   if (tile.useWarpGroups() &&
-      (!machine.hasWarpGroups || tile.rows % kGroupRows || tile.stages == 1))
+      (!machine.hasWarpGroups || tile.rows % TileForm::kGroupRows ||
+       tile.stages == 1))
     return emitError() << "multiplies by four warps together, which takes a "
                           "machine that does, stages, and "
-                       << kGroupRows << " rows for each four";
+                       << TileForm::kGroupRows << " rows for each four";
   if (unsigned threads = tile.getThreads();
       loopCase.getThreads() != threads || loopCase.getTeam() != threads)
     return emitError() << "has a tile for a team of " << loopCase.getTeam()

@@ -12,7 +12,7 @@ using namespace luminal::llir;
 /// Bytes that one asynchronous copy takes.
 static constexpr int64_t kCopiedBytes = 16;
 /// Steps of k in shared memory or on their way there, at most; fewer where that
-/// leaves room for kResidents blocks on a multiprocessor.
+/// leaves room for TileForm::kResidents blocks on a multiprocessor.
 static constexpr int64_t kMostStages = 4;
 /// With groups some blocks find none and end: three with so many stages keep
 /// more of a multiprocessor busy than two with one more (0.957 of the time of a
@@ -42,6 +42,7 @@ TileForm TileForm::get(LoopFormAttr form, int64_t rows, int64_t columns) {
   tile.left = getReading("rowlanes", "rowalong");
   tile.right = getReading("columnlanes", "columnalong");
   tile.stages = form.getNumber("stages", 1);
+  tile.residents = form.getNumber("blocks", 1);
   tile.resultLanes = form.getNumber("resultlanes", 1);
   tile.resultsAlongRows = form.getWord("resultalong") == "rows";
   StringRef copied = form.getWord("copy");
@@ -100,14 +101,16 @@ void TileForm::chooseResults(const ProductAnalysis &p,
   resultLanes = std::max(alongRows, alongColumns);
 }
 
-int64_t TileForm::countResidents(const ProductAnalysis &p,
-                                 const MachineModel &machine) const {
-  if (countSums() > kSumsOfResident)
+/// Of a tile with stages, of so many bytes each.
+static int64_t countResidents(const TileForm &tile, int64_t bytes,
+                              const ProductAnalysis &p,
+                              const MachineModel &machine) {
+  if (tile.countSums() > kSumsOfResident)
     return 1;
-  const int64_t bytes = kGroupStages * countSharedBytes(p);
-  return isGrouped && kGroupResidents * bytes <= machine.sharedBytes
+  return p.hasGroups() &&
+                 kGroupResidents * kGroupStages * bytes <= machine.sharedBytes
              ? kGroupResidents
-             : kResidents;
+             : TileForm::kResidents;
 }
 
 /// Copies pay where tensor cores wait for what is read, and there is anything
@@ -119,7 +122,7 @@ void TileForm::chooseStages(const ProductAnalysis &p,
     return;
   copiesRows = bool(canCopyRows(p));
   copiesColumns = bool(canCopyColumns(p));
-  stages = 1;
+  stages = residents = 1;
   auto isFast = [&](bool isCopied, const BlockReading &reading) {
     unsigned bits = getMultipliedType(p).getIntOrFloatBitWidth();
     return isCopied || reading.lanes * bits >= 8 * kCopiedBytes;
@@ -129,8 +132,10 @@ void TileForm::chooseStages(const ProductAnalysis &p,
     copiesRows = copiesColumns = false;
     return;
   }
-  int64_t residents = countResidents(p, machine);
+  // Of one stage of several, which begins where copies may.
+  stages = kMostStages;
   int64_t bytes = countSharedBytes(p);
+  residents = countResidents(*this, bytes, p, machine);
   bool isSmall = mayHaveMany && useWarpGroups() && left.isAlongK &&
                  right.isAlongK && kManyStages * bytes <= kBytesOfManyStages;
   stages = std::min(isSmall ? kManyStages : kMostStages,
@@ -138,7 +143,7 @@ void TileForm::chooseStages(const ProductAnalysis &p,
   if (stages > 1)
     return;
   copiesRows = copiesColumns = false;
-  stages = 1;
+  stages = residents = 1;
 }
 
 Decision llir::canCopy(const ProductAnalysis &p, const ProductSide &side,

@@ -8,25 +8,27 @@
 
 namespace luminal::llir {
 
-/// Threads of the block, as its warps and threads are laid over a tile; by
-/// wgmma four warps have 64 rows.
-inline constexpr unsigned kThreads = 256, kGroupThreads = 128;
-inline constexpr int64_t kGroupRows = 64;
-/// Blocks that find room on a multiprocessor: one computes while another waits.
-inline constexpr int64_t kResidents = 2;
-
 /// Whether the side is a multiple of so many lanes: vectors may not reach
 /// beyond it.
 bool isWhole(const ProductAnalysis &p, const Expr &extent, int64_t lanes);
 
 /// What a form says of its tile, and what follows from it.
 struct TileForm {
+  /// Threads of the block, as its warps and threads are laid over a tile; by
+  /// wgmma four warps have 64 rows.
+  static constexpr unsigned kThreads = 256, kGroupThreads = 128;
+  static constexpr int64_t kGroupRows = 64;
+  /// Blocks that find room on a multiprocessor: one computes while another
+  /// waits.
+  static constexpr int64_t kResidents = 2;
+
   int64_t rows = 0, columns = 0, depth = 0;
   /// `mma`, `wgmma` or `fma`.
   llvm::StringRef use;
   BlockReading left, right;
   int64_t stages = 1;
-  bool isGrouped = false;
+  /// Blocks that are to have room on a multiprocessor; 1: no matter.
+  int64_t residents = 1;
   bool copiesRows = false, copiesColumns = false;
   unsigned resultLanes = 1;
   bool resultsAlongRows = false;
@@ -55,11 +57,9 @@ struct TileForm {
   int64_t countSharedBytes(const ProductAnalysis &p) const;
   /// Of what is there at any time.
   int64_t countAllSharedBytes(const ProductAnalysis &p) const;
+  /// Chooses what is copied, stages and residents.
   void chooseStages(const ProductAnalysis &p, const MachineModel &machine,
                     bool mayHaveMany = false);
-  /// Blocks that are to have room on a multiprocessor.
-  int64_t countResidents(const ProductAnalysis &p,
-                         const MachineModel &machine) const;
   void chooseResults(const ProductAnalysis &p, const MachineModel &machine);
   /// The word of the form for what is copied; empty: nothing.
   llvm::StringRef getCopied() const {
