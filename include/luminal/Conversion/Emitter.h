@@ -324,15 +324,16 @@ public:
   static constexpr int64_t kSumRounds = 256;
   using MergeStates = llvm::function_ref<llvm::SmallVector<mlir::Value>(
       mlir::ValueRange, mlir::ValueRange)>;
-  /// A loop over [lo, hi) in steps of `step` that carries states, from states
-  /// that have taken nothing on. With `merge` it is one over kSumRounds steps
-  /// at a time, whose states are merged.
+  /// A loop over [lo, hi) in steps of `step` that carries states of `size`
+  /// values each, from states that have taken nothing on. With `merge`, which
+  /// merges two of them, it is one over kSumRounds steps at a time, whose
+  /// states are merged.
   llvm::SmallVector<mlir::Value>
   stateLoop(mlir::Value lo, mlir::Value hi, int64_t step, mlir::ValueRange init,
             llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value,
                                                               mlir::ValueRange)>
                 body,
-            MergeStates merge);
+            MergeStates merge, size_t size);
 
   /// The results of a reduction at `index`, in a loop at this point, as `form`
   /// says. `varies`: they differ between the lanes around it, so that its own

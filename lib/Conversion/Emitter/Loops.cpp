@@ -164,13 +164,18 @@ Emitter::emitState(llir::ReductionOpInterface reduction, const Index &index,
 SmallVector<Value>
 Emitter::stateLoop(Value lo, Value hi, int64_t step, ValueRange init,
                    function_ref<SmallVector<Value>(Value, ValueRange)> body,
-                   MergeStates merge) {
+                   MergeStates merge, size_t size) {
   if (!merge)
     return forLoop(lo, hi, constant(step), init, body);
   Value many = constant(kSumRounds * step);
   return forLoop(lo, hi, many, init, [&](Value from, ValueRange before) {
     Value to = minS(add(from, many), hi);
-    return merge(before, forLoop(from, to, constant(step), init, body));
+    SmallVector<Value> merged,
+        after = forLoop(from, to, constant(step), init, body);
+    for (size_t i = 0; i < after.size(); i += size)
+      llvm::append_range(merged, merge(before.slice(i, size),
+                                       ValueRange(after).slice(i, size)));
+    return merged;
   });
 }
 
@@ -377,19 +382,15 @@ Emitter::emitStates(ArrayRef<ReductionAt> reductions, bool varies,
     return next;
   };
   auto merge = [&](ValueRange x, ValueRange y) {
-    SmallVector<Value> merged;
-    for (size_t i = 0; i < x.size(); i += size)
-      llvm::append_range(
-          merged, joint.emitMerge(b, x.slice(i, size), y.slice(i, size)));
-    return merged;
+    return joint.emitMerge(b, x, y);
   };
   // Of a part the whole extent is a bound.
   std::optional<int64_t> most =
       length ? length : getConstantIntValue(value(extent));
   const bool isLong = !most || *most >= 2 * kSumRounds * perRound;
-  states =
-      stateLoop(span.lo, whole, perRound, states, takeRound,
-                joint.roundsSteps() && isLong ? MergeStates(merge) : nullptr);
+  states = stateLoop(
+      span.lo, whole, perRound, states, takeRound,
+      joint.roundsSteps() && isLong ? MergeStates(merge) : nullptr, size);
   SmallVector<Value> state(ArrayRef(states).take_front(size));
   for (unsigned u = 1; u < unroll; ++u)
     state = joint.emitMerge(b, state, ArrayRef(states).slice(u * size, size));

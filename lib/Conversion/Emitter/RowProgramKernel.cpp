@@ -182,11 +182,7 @@ SmallVector<Value> RowProgramKernel::reduce(Operation *op,
   for (size_t i = 0; i < indices.size(); ++i)
     llvm::append_range(states, emission.emitInitial(e.b, types));
   auto merge = [&](ValueRange x, ValueRange y) {
-    SmallVector<Value> merged;
-    for (size_t i = 0; i < x.size(); i += size)
-      llvm::append_range(
-          merged, emission.emitMerge(e.b, x.slice(i, size), y.slice(i, size)));
-    return merged;
+    return emission.emitMerge(e.b, x, y);
   };
   Value length = e.value(extent);
   std::optional<int64_t> steps = getConstantIntValue(length);
@@ -205,7 +201,8 @@ SmallVector<Value> RowProgramKernel::reduce(Operation *op,
       },
       emission.roundsSteps() && steps >= 2 * Emitter::kSumRounds
           ? Emitter::MergeStates(merge)
-          : nullptr);
+          : nullptr,
+      size);
 }
 
 /// The results of element `number` of those that were reduced together.
