@@ -94,23 +94,6 @@ static void viewOperands(llir::KernelOp kernel, const Expr &rows) {
     }
 }
 
-/// Whether all loops, of which there are some, are reductions of the same rows,
-/// which are passes as well.
-static bool reducesSameRows(llir::KernelOp kernel) {
-  SmallVector<Expr> first;
-  bool areAlike = llvm::all_of(kernel.getOps(), [&](Operation &op) {
-    if (!llir::hasLoops(&op))
-      return true;
-    if (!isa<llir::RowReductionOpInterface>(op))
-      return false;
-    SmallVector<Expr> extents = hlir::getExtents(op.getOperand(0));
-    if (first.empty())
-      first = extents;
-    return extents == first;
-  });
-  return areAlike && !first.empty();
-}
-
 bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
   auto function = kernels.front()->getParentOfType<func::FuncOp>();
   Reporter reporter(&getContext(), DEBUG_TYPE, function.getName());
@@ -140,7 +123,7 @@ bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
   MachineModel machine = device->getMachine();
   llir::ProposedLoops one = llir::proposeRowProgram(merged, ranges, machine);
   // Passes over the same rows were not measured beside teams of threads.
-  if (!machine.blockThreads && reducesSameRows(merged))
+  if (!machine.blockThreads && llir::fitsRows(merged))
     if (llir::ProposedLoops other = device->propose(merged, ranges);
         other.loops && (!one.loops || (other.price < one.price &&
                                        other.priceOfOne < one.priceOfOne)))

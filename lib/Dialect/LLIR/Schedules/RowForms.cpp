@@ -29,7 +29,7 @@ static const StringRef kAhead[] = {"rows"};
 /// Vectors of rows that one unit of work takes where lanes run across rows.
 static constexpr int64_t kRowVectors = 4;
 
-static bool fits(KernelOp kernel) {
+bool llir::fitsRows(KernelOp kernel) {
   return bool(RowReductions(kernel).check(KernelAnalysis(kernel, {}),
                                           /*mayMove=*/true));
 }
@@ -466,6 +466,6 @@ static LoopCaseAttr getNontemporal(LoopCaseAttr loopCase) {
 }
 
 static const StringRef kNames[] = {"pass"};
-const LoopForms llir::kRowForms = {"rows",      kNames,    fits,
+const LoopForms llir::kRowForms = {"rows",      kNames,    fitsRows,
                                    propose,     countRows, verify,
                                    verifyParts, nullptr,   getNontemporal};

@@ -44,6 +44,10 @@ ProposedLoops proposeRowProgram(KernelOp kernel,
                                 const KernelAnalysis::SymbolRanges &ranges,
                                 const MachineModel &machine);
 
+/// Whether passes over rows may compute the kernel: all its loops are
+/// reductions of the same rows.
+bool fitsRows(KernelOp kernel);
+
 /// Schedules that the kernel can have, `proposeLoops`' first: then what other
 /// forms propose, then the neighbours of the first, each group by price.
 llvm::SmallVector<ProposedLoops>
