@@ -167,32 +167,56 @@ mlir::Value emitRare(Lanes &m, mlir::Value condition, mlir::Value value,
 /// !(x < bound): true for NaN.
 mlir::Value notBelow(Lanes &m, mlir::Value x, double bound);
 
-/// f32 in, f32 out.
+// f32 in, f32 out. Sigmoids are silu with `timesX`.
 mlir::Value emitExpF32(Lanes &m, mlir::Value x);
 mlir::Value emitExpFastF32(Lanes &m, mlir::Value x);
 mlir::Value emitExp2F32(Lanes &m, mlir::Value x);
 mlir::Value emitExp2FastF32(Lanes &m, mlir::Value x);
 mlir::Value emitExpApproxF32(Lanes &m, mlir::Value x);
 mlir::Value emitSinCosF32(Lanes &m, mlir::Value x, bool cosine);
-/// sigmoid, or silu (`timesX`).
 mlir::Value emitSigmoidF32(Lanes &m, mlir::Value x, bool timesX);
 mlir::Value emitErfF32(Lanes &m, mlir::Value x);
 mlir::Value emitGeluF32(Lanes &m, mlir::Value x);
 /// erf of an f64 with |x| <= 1, to the precision of an f32.
 mlir::Value emitSmallErf(Lanes &m, mlir::Value x);
-/// `fn` of an f32 that an f16 or a bf16 was, exact enough to be rounded to that
-/// type; none where `fn` has no code of its own for this.
-mlir::Value emitNarrowF32(Lanes &m, llir::Fn fn, mlir::Value x);
-/// The transcendental `fn` of f32 operands, computed in f64 and rounded once.
-mlir::Value emitThroughF64(Lanes &m, llir::Fn fn, mlir::ValueRange args);
+
+// Of an f32 that an f16 or a bf16 was, exact enough to be rounded to that type.
+mlir::Value emitSigmoidNarrow(Lanes &m, mlir::Value x, bool timesX);
+mlir::Value emitGeluNarrow(Lanes &m, mlir::Value x);
+mlir::Value emitGeluTanhNarrow(Lanes &m, mlir::Value x);
+mlir::Value emitErfNarrow(Lanes &m, mlir::Value x);
+mlir::Value emitTanhNarrow(Lanes &m, mlir::Value x);
+
+// Of f32, computed in f64 and rounded once.
+mlir::Value emitExpm1ThroughF64(Lanes &m, mlir::Value x);
+mlir::Value emitLogThroughF64(Lanes &m, mlir::Value x);
+mlir::Value emitLog2ThroughF64(Lanes &m, mlir::Value x);
+mlir::Value emitLog1pThroughF64(Lanes &m, mlir::Value x);
+mlir::Value emitTanhThroughF64(Lanes &m, mlir::Value x);
+mlir::Value emitSigmoidThroughF64(Lanes &m, mlir::Value x, bool timesX);
+mlir::Value emitGeluThroughF64(Lanes &m, mlir::Value x);
+mlir::Value emitGeluTanhThroughF64(Lanes &m, mlir::Value x);
+mlir::Value emitPowThroughF64(Lanes &m, mlir::Value x, mlir::Value y);
+
+// Of f64, by the math dialect: the C library of the CPU, and all functions of a
+// GPU, whose library has code for one element.
+mlir::Value emitSigmoidByMath(Lanes &m, mlir::Value x, bool timesX);
+mlir::Value emitGeluByMath(Lanes &m, mlir::Value x);
+mlir::Value emitGeluTanhByMath(Lanes &m, mlir::Value x);
 /// The u for which gelu_tanh(x) is x / (1 + exp(-u)), in f64.
 mlir::Value emitGeluArgument(Lanes &m, mlir::Value x);
-/// `fn` of an f64 by code on lanes; none where `fn` has no such code.
-mlir::Value emitLanesF64(Lanes &m, llir::Fn fn, mlir::Value x);
-/// The transcendental `fn` of f64 operands: by code on lanes, or by the math
-/// dialect (the C library on the CPU, and all functions of a GPU, whose library
-/// has code for one element).
-mlir::Value emitF64(Lanes &m, llir::Fn fn, mlir::ValueRange args);
+
+// Of f64, by code on lanes.
+mlir::Value emitExpF64(Lanes &m, mlir::Value x);
+mlir::Value emitExp2F64(Lanes &m, mlir::Value x);
+mlir::Value emitExpm1F64(Lanes &m, mlir::Value x);
+mlir::Value emitLogF64(Lanes &m, mlir::Value x);
+mlir::Value emitLog2F64(Lanes &m, mlir::Value x);
+mlir::Value emitLog1pF64(Lanes &m, mlir::Value x);
+mlir::Value emitSinCosF64(Lanes &m, mlir::Value x, bool cosine);
+mlir::Value emitTanhF64(Lanes &m, mlir::Value x);
+mlir::Value emitSigmoidF64(Lanes &m, mlir::Value x, bool timesX);
+mlir::Value emitGeluTanhF64(Lanes &m, mlir::Value x);
 
 } // namespace luminal
 

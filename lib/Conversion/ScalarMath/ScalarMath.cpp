@@ -66,67 +66,23 @@ static Division divideInts(Lanes &m, Value x, Value y) {
   return {m.select(byZero, zero, q), r};
 }
 
-static Value emitInt(Lanes &m, Fn fn, ValueRange a) {
+static Value emitAbsInt(Lanes &m, Value x) {
+  Value zero = m.integer(x, 0);
+  return m.select(m.cmp(arith::CmpIPredicate::slt, x, zero), m.subi(zero, x),
+                  x);
+}
+
+/// Python's floor division, or its remainder.
+static Value emitFloorInt(Lanes &m, Value x, Value y, bool isRemainder) {
   using P = arith::CmpIPredicate;
-  OpBuilder &b = m.b;
-  Location loc = m.b.getLoc();
-  bool isBool = Lanes::element(a[0]).isInteger(1);
-  switch (fn) {
-  case Fn::Neg:
-    return m.subi(m.integer(a[0], 0), a[0]);
-  case Fn::Abs: {
-    Value zero = m.integer(a[0], 0);
-    return m.select(m.cmp(P::slt, a[0], zero), m.subi(zero, a[0]), a[0]);
-  }
-  case Fn::Not:
-    return isBool ? m.no(a[0]) : Value();
-  case Fn::Add:
-    return isBool ? Value() : m.addi(a[0], a[1]);
-  case Fn::Sub:
-    return isBool ? Value() : m.subi(a[0], a[1]);
-  case Fn::Mul:
-    return isBool ? m.both(a[0], a[1]) : m.muli(a[0], a[1]);
-  case Fn::Div:
-    return divideInts(m, a[0], a[1]).quotient;
-  case Fn::Mod:
-    return divideInts(m, a[0], a[1]).remainder;
-  case Fn::FloorDiv:
-  case Fn::FloorMod: {
-    Division d = divideInts(m, a[0], a[1]);
-    Value zero = m.integer(a[0], 0);
-    // If the remainder's sign is not the divisor's, the quotient was rounded
-    // up.
-    Value signs =
-        m.cmp(P::slt, arith::XOrIOp::create(b, loc, d.remainder, a[1]), zero);
-    Value off = m.both(m.cmp(P::ne, d.remainder, zero), signs);
-    if (fn == Fn::FloorDiv)
-      return m.select(off, m.subi(d.quotient, m.integer(a[0], 1)), d.quotient);
-    return m.select(off, m.addi(d.remainder, a[1]), d.remainder);
-  }
-  case Fn::Max:
-    return isBool ? m.either(a[0], a[1])
-                  : Value(arith::MaxSIOp::create(b, loc, a[0], a[1]));
-  case Fn::Min:
-    return isBool ? m.both(a[0], a[1])
-                  : Value(arith::MinSIOp::create(b, loc, a[0], a[1]));
-  case Fn::Or:
-    return isBool ? m.either(a[0], a[1]) : Value();
-  case Fn::LessThan:
-    return m.cmp(isBool ? P::ult : P::slt, a[0], a[1]);
-  case Fn::LessEqual:
-    return m.cmp(isBool ? P::ule : P::sle, a[0], a[1]);
-  case Fn::Equal:
-    return m.cmp(P::eq, a[0], a[1]);
-  case Fn::Floor:
-  case Fn::Ceil:
-  case Fn::Round:
-  case Fn::Trunc:
-    return a[0];
-  case Fn::IsNan:
-    return m.integerAs(a[0], m.b.getI1Type(), 0);
-  default:
-    return {};
-  }
+  Division d = divideInts(m, x, y);
+  Value zero = m.integer(x, 0);
+  // If the remainder's sign is not the divisor's, the quotient was rounded up.
+  Value signs = m.cmp(P::slt, arith::XOrIOp::create(m.b, d.remainder, y), zero);
+  Value off = m.both(m.cmp(P::ne, d.remainder, zero), signs);
+  if (isRemainder)
+    return m.select(off, m.addi(d.remainder, y), d.remainder);
+  return m.select(off, m.subi(d.quotient, m.integer(x, 1)), d.quotient);
 }
 
 //===----------------------------------------------------------------------===//
@@ -135,13 +91,13 @@ static Value emitInt(Lanes &m, Fn fn, ValueRange a) {
 
 /// Python's floor division and remainder of floats, as PyTorch has them: from
 /// the exact fmod.
-static Value emitFloorFloat(Lanes &m, Fn fn, Value x, Value y) {
+static Value emitFloorFloat(Lanes &m, Value x, Value y, bool isRemainder) {
   Value zero = m.num(x, 0.0);
   Value mod = arith::RemFOp::create(m.b, x, y);
   Value nonZero = m.cmp(arith::CmpFPredicate::UNE, mod, zero);
   Value off = m.both(
       nonZero, m.cmp(arith::CmpIPredicate::ne, m.lt(y, zero), m.lt(mod, zero)));
-  if (fn == Fn::FloorMod)
+  if (isRemainder)
     return m.select(off, m.add(mod, y), mod);
   Value div = m.div(m.sub(x, mod), y);
   div = m.select(off, m.sub(div, m.num(x, 1.0)), div);
@@ -161,104 +117,142 @@ static Value orNan(Lanes &m, Value a, Value value) {
   return m.select(m.isNan(a), m.num(a, kNan), value);
 }
 
-static Value emitWideFloat(Lanes &m, Fn fn, ValueRange a) {
-  using P = arith::CmpFPredicate;
-  OpBuilder &b = m.b;
-  Location loc = m.b.getLoc();
-  Value x = a[0];
-  bool isF64 = Lanes::element(x).isF64();
-  switch (fn) {
-  case Fn::Neg:
-    return m.neg(x);
-  case Fn::Abs:
-    return m.abs(x);
-  case Fn::Sqrt:
-    return math::SqrtOp::create(b, loc, x);
-  case Fn::Recip:
-    return m.div(m.num(x, 1.0), x);
-  case Fn::Floor:
-    return math::FloorOp::create(b, loc, x);
-  case Fn::Ceil:
-    return math::CeilOp::create(b, loc, x);
-  case Fn::Round:
-    return math::RoundEvenOp::create(b, loc, x);
-  case Fn::Trunc:
-    return math::TruncOp::create(b, loc, x);
-  case Fn::IsNan:
-    return m.isNan(x);
-  case Fn::Add:
-    return m.add(x, a[1]);
-  case Fn::Sub:
-    return m.sub(x, a[1]);
-  case Fn::Mul:
-    return m.mul(x, a[1]);
-  case Fn::Div:
-    return m.div(x, a[1]);
-  case Fn::Mod:
-    return arith::RemFOp::create(b, loc, x, a[1]);
-  case Fn::Max:
-    if (Lanes::element(x).isF32() && hasFloatInstructions(b))
-      return arith::MaximumFOp::create(b, loc, x, a[1]);
-    return orNan(m, a[1], m.select(m.lt(x, a[1]), a[1], x));
-  case Fn::Min:
-    return orNan(m, a[1], m.select(m.lt(a[1], x), a[1], x));
-  case Fn::LessThan:
-    return m.lt(x, a[1]);
-  case Fn::LessEqual:
-    return m.cmp(P::OLE, x, a[1]);
-  case Fn::Equal:
-    return m.eq(x, a[1]);
-  case Fn::FloorDiv:
-  case Fn::FloorMod:
-    return emitFloorFloat(m, fn, x, a[1]);
-  case Fn::Exp:
-    return isF64 ? emitF64(m, fn, a) : emitExpF32(m, x);
-  case Fn::ExpFast:
-    return isF64 ? emitF64(m, Fn::Exp, a) : emitExpFastF32(m, x);
-  case Fn::ExpApprox:
-    return isF64 ? emitF64(m, Fn::Exp, a) : emitExpApproxF32(m, x);
-  case Fn::Exp2:
-    return isF64 ? emitF64(m, fn, a) : emitExp2F32(m, x);
-  case Fn::Exp2Fast:
-    return isF64 ? emitF64(m, Fn::Exp2, a) : emitExp2FastF32(m, x);
-  case Fn::Sin:
-  case Fn::Cos:
-    return isF64 ? emitF64(m, fn, a) : emitSinCosF32(m, x, fn == Fn::Cos);
-  case Fn::Erf:
-    return isF64 ? emitF64(m, fn, a) : emitErfF32(m, x);
-  case Fn::Rsqrt:
-    return m.div(m.num(x, 1.0), math::SqrtOp::create(b, loc, x));
-  case Fn::Sigmoid:
-  case Fn::Silu:
-    return isF64 ? emitF64(m, fn, a) : emitSigmoidF32(m, x, fn == Fn::Silu);
-  case Fn::Gelu:
-    return isF64 ? emitF64(m, fn, a) : emitGeluF32(m, x);
-  case Fn::Expm1:
-  case Fn::Log:
-  case Fn::Log2:
-  case Fn::Log1p:
-  case Fn::Tanh:
-  case Fn::GeluTanh:
-  case Fn::Pow:
-    return isF64 ? emitF64(m, fn, a) : emitThroughF64(m, fn, a);
-  default:
-    return {};
-  }
+static Value emitMaxFloat(Lanes &m, Value x, Value y) {
+  if (Lanes::element(x).isF32() && hasFloatInstructions(m.b))
+    return arith::MaximumFOp::create(m.b, x, y);
+  return orNan(m, y, m.select(m.lt(x, y), y, x));
 }
 
-/// f16 and bf16: exact in, f32 inside, rounded once.
-static Value emitNarrowFloat(Lanes &m, Fn fn, ValueRange a,
-                             Type resultElement) {
-  Type narrow = Lanes::element(a[0]), f32 = m.b.getF32Type();
-  SmallVector<Value> wide;
-  for (Value v : a)
-    wide.push_back(emitCast(m.b, v, narrow, f32));
-  Value y = emitNarrowF32(m, fn, wide[0]);
-  if (!y)
-    y = emitWideFloat(m, fn, wide);
-  if (!y || resultElement.isInteger(1))
-    return y;
-  return emitCast(m.b, y, f32, narrow);
+static Value emitMinFloat(Lanes &m, Value x, Value y) {
+  return orNan(m, y, m.select(m.lt(y, x), y, x));
+}
+
+//===----------------------------------------------------------------------===//
+// The functions
+//===----------------------------------------------------------------------===//
+
+namespace {
+using Code = Value (*)(Lanes &m, ValueRange a);
+
+/// What computes a function, by the type of its operands; null: nothing of its
+/// own.
+struct FnCode {
+  Fn fn;
+  Code integer = nullptr, boolean = nullptr;
+  /// Of f32, and of f64 where that is other code.
+  Code f32 = nullptr, f64 = nullptr;
+  /// Of f64 on vectors, where the library has code for one element.
+  Code lanesF64 = nullptr;
+  /// Of f16 and bf16, in f32, where that is less exact.
+  Code narrow = nullptr;
+};
+} // namespace
+
+/// A function of values, or one of Lanes, as code of operands.
+template <auto F, auto... Flags>
+static Value code(Lanes &m, ValueRange a) {
+  if constexpr (std::is_invocable_v<decltype(F), Lanes &, Value, Value,
+                                    decltype(Flags)...>)
+    return std::invoke(F, m, a[0], a[1], Flags...);
+  else
+    return std::invoke(F, m, a[0], Flags...);
+}
+
+/// The same of an op.
+template <typename Op>
+static Value op(Lanes &m, ValueRange a) {
+  if constexpr (Op::template hasTrait<OpTrait::OneOperand>())
+    return Op::create(m.b, a[0]);
+  else
+    return Op::create(m.b, a[0], a[1]);
+}
+
+template <auto Predicate>
+static Value compare(Lanes &m, ValueRange a) {
+  return m.cmp(Predicate, a[0], a[1]);
+}
+
+using IntIs = arith::CmpIPredicate;
+using FloatIs = arith::CmpFPredicate;
+
+// clang-format off
+static constexpr FnCode kFunctions[] = {
+    {.fn = Fn::Neg,
+     .integer = [](Lanes &m, ValueRange a) { return m.subi(m.integer(a[0], 0), a[0]); },
+     .f32 = code<&Lanes::neg>},
+    {.fn = Fn::Abs, .integer = code<emitAbsInt>, .f32 = code<&Lanes::abs>},
+    {.fn = Fn::Not, .boolean = code<&Lanes::no>},
+    {.fn = Fn::Or, .boolean = code<&Lanes::either>},
+    {.fn = Fn::Add, .integer = code<&Lanes::addi>, .f32 = code<&Lanes::add>},
+    {.fn = Fn::Sub, .integer = code<&Lanes::subi>, .f32 = code<&Lanes::sub>},
+    {.fn = Fn::Mul, .integer = code<&Lanes::muli>, .boolean = code<&Lanes::both>, .f32 = code<&Lanes::mul>},
+    {.fn = Fn::Div,
+     .integer = [](Lanes &m, ValueRange a) { return divideInts(m, a[0], a[1]).quotient; },
+     .f32 = code<&Lanes::div>},
+    {.fn = Fn::Mod,
+     .integer = [](Lanes &m, ValueRange a) { return divideInts(m, a[0], a[1]).remainder; },
+     .f32 = op<arith::RemFOp>},
+    {.fn = Fn::FloorDiv, .integer = code<emitFloorInt, false>, .f32 = code<emitFloorFloat, false>},
+    {.fn = Fn::FloorMod, .integer = code<emitFloorInt, true>, .f32 = code<emitFloorFloat, true>},
+    {.fn = Fn::Max, .integer = op<arith::MaxSIOp>, .boolean = code<&Lanes::either>, .f32 = code<emitMaxFloat>},
+    {.fn = Fn::Min, .integer = op<arith::MinSIOp>, .boolean = code<&Lanes::both>, .f32 = code<emitMinFloat>},
+    {.fn = Fn::LessThan, .integer = compare<IntIs::slt>, .boolean = compare<IntIs::ult>, .f32 = code<&Lanes::lt>},
+    {.fn = Fn::LessEqual, .integer = compare<IntIs::sle>, .boolean = compare<IntIs::ule>, .f32 = compare<FloatIs::OLE>},
+    {.fn = Fn::Equal, .integer = compare<IntIs::eq>, .boolean = compare<IntIs::eq>, .f32 = code<&Lanes::eq>},
+    {.fn = Fn::IsNan, .f32 = code<&Lanes::isNan>},
+    {.fn = Fn::Floor, .f32 = op<math::FloorOp>},
+    {.fn = Fn::Ceil, .f32 = op<math::CeilOp>},
+    {.fn = Fn::Round, .f32 = op<math::RoundEvenOp>},
+    {.fn = Fn::Trunc, .f32 = op<math::TruncOp>},
+    {.fn = Fn::Sqrt, .f32 = op<math::SqrtOp>},
+    {.fn = Fn::Recip, .f32 = [](Lanes &m, ValueRange a) { return m.div(m.num(a[0], 1.0), a[0]); }},
+    {.fn = Fn::Rsqrt,
+     .f32 = [](Lanes &m, ValueRange a) { return m.div(m.num(a[0], 1.0), op<math::SqrtOp>(m, a)); }},
+    {.fn = Fn::Exp, .f32 = code<emitExpF32>, .f64 = op<math::ExpOp>, .lanesF64 = code<emitExpF64>,
+     .narrow = code<emitExpFastF32>},
+    {.fn = Fn::ExpFast, .f32 = code<emitExpFastF32>, .f64 = op<math::ExpOp>, .lanesF64 = code<emitExpF64>},
+    {.fn = Fn::ExpApprox, .f32 = code<emitExpApproxF32>, .f64 = op<math::ExpOp>, .lanesF64 = code<emitExpF64>},
+    {.fn = Fn::Exp2, .f32 = code<emitExp2F32>, .f64 = op<math::Exp2Op>, .lanesF64 = code<emitExp2F64>},
+    {.fn = Fn::Exp2Fast, .f32 = code<emitExp2FastF32>, .f64 = op<math::Exp2Op>, .lanesF64 = code<emitExp2F64>},
+    {.fn = Fn::Expm1, .f32 = code<emitExpm1ThroughF64>, .f64 = op<math::ExpM1Op>, .lanesF64 = code<emitExpm1F64>},
+    {.fn = Fn::Log, .f32 = code<emitLogThroughF64>, .f64 = op<math::LogOp>, .lanesF64 = code<emitLogF64>},
+    {.fn = Fn::Log2, .f32 = code<emitLog2ThroughF64>, .f64 = op<math::Log2Op>, .lanesF64 = code<emitLog2F64>},
+    {.fn = Fn::Log1p, .f32 = code<emitLog1pThroughF64>, .f64 = op<math::Log1pOp>, .lanesF64 = code<emitLog1pF64>},
+    {.fn = Fn::Sin, .f32 = code<emitSinCosF32, false>, .f64 = op<math::SinOp>, .lanesF64 = code<emitSinCosF64, false>},
+    {.fn = Fn::Cos, .f32 = code<emitSinCosF32, true>, .f64 = op<math::CosOp>, .lanesF64 = code<emitSinCosF64, true>},
+    {.fn = Fn::Tanh, .f32 = code<emitTanhThroughF64>, .f64 = op<math::TanhOp>, .lanesF64 = code<emitTanhF64>,
+     .narrow = code<emitTanhNarrow>},
+    {.fn = Fn::Erf, .f32 = code<emitErfF32>, .f64 = op<math::ErfOp>, .narrow = code<emitErfNarrow>},
+    {.fn = Fn::Sigmoid, .f32 = code<emitSigmoidF32, false>, .f64 = code<emitSigmoidByMath, false>,
+     .lanesF64 = code<emitSigmoidF64, false>, .narrow = code<emitSigmoidNarrow, false>},
+    {.fn = Fn::Silu, .f32 = code<emitSigmoidF32, true>, .f64 = code<emitSigmoidByMath, true>,
+     .lanesF64 = code<emitSigmoidF64, true>, .narrow = code<emitSigmoidNarrow, true>},
+    {.fn = Fn::Gelu, .f32 = code<emitGeluF32>, .f64 = code<emitGeluByMath>, .narrow = code<emitGeluNarrow>},
+    {.fn = Fn::GeluTanh, .f32 = code<emitGeluTanhThroughF64>, .f64 = code<emitGeluTanhByMath>,
+     .lanesF64 = code<emitGeluTanhF64>, .narrow = code<emitGeluTanhNarrow>},
+    {.fn = Fn::Pow, .f32 = code<emitPowThroughF64>, .f64 = op<math::PowFOp>},
+};
+// clang-format on
+
+static bool isNarrow(Type element) {
+  return element.isF16() || element.isBF16();
+}
+
+/// What computes the function of operands of a type; f16 and bf16 as f32.
+static Code findCode(OpBuilder &b, Fn fn, Type element) {
+  const auto *found = llvm::find_if(
+      kFunctions, [&](const FnCode &function) { return function.fn == fn; });
+  if (found == std::end(kFunctions))
+    return nullptr;
+  if (isa<IntegerType>(element))
+    return element.isInteger(1) ? found->boolean : found->integer;
+  if (isNarrow(element) && found->narrow)
+    return found->narrow;
+  if (!element.isF64())
+    return element.isF32() || isNarrow(element) ? found->f32 : nullptr;
+  if (found->lanesF64 && !hasFloatInstructions(b))
+    return found->lanesF64;
+  return found->f64 ? found->f64 : found->f32;
 }
 
 Value luminal::emitFn(ImplicitLocOpBuilder &b, Fn fn, ValueRange args,
@@ -269,13 +263,16 @@ Value luminal::emitFn(ImplicitLocOpBuilder &b, Fn fn, ValueRange args,
   Type element = Lanes::element(args[0]);
   if (fn == Fn::Cast)
     return emitCast(b, args[0], element, resultElement);
-  if (isa<IntegerType>(element))
-    return emitInt(m, fn, args);
-  if (element.isF32() || element.isF64())
-    return emitWideFloat(m, fn, args);
-  if (element.isF16() || element.isBF16())
-    return emitNarrowFloat(m, fn, args, resultElement);
-  return {};
+  Code code = findCode(b, fn, element);
+  if (!code || !isNarrow(element))
+    return code ? code(m, args) : Value();
+  // Exact in, f32 inside, rounded once.
+  Type f32 = b.getF32Type();
+  SmallVector<Value> wide;
+  for (Value v : args)
+    wide.push_back(emitCast(b, v, element, f32));
+  Value y = code(m, wide);
+  return resultElement.isInteger(1) ? y : emitCast(b, y, f32, element);
 }
 
 Value luminal::emitMax(ImplicitLocOpBuilder &b, Value x, Value y) {

@@ -12,7 +12,6 @@
 
 using namespace luminal;
 using namespace mlir;
-using llir::Fn;
 
 Value luminal::emitSmallErf(Lanes &m, Value x) {
   Value p =
@@ -181,6 +180,8 @@ struct Wide {
   }
   /// 1 + exp(-x).
   Value onePlusExpNeg(Value x) { return m.add(m.num(x, 1.0), exp(m.neg(x))); }
+  Value sigmoid(Value x) { return m.div(m.num(x, 1.0), onePlusExpNeg(x)); }
+  Value silu(Value x) { return m.div(x, onePlusExpNeg(x)); }
   Value geluTanh(Value x) {
     // 1/2 (1 + tanh u) = 1 / (1 + exp(-2u)), u = sqrt(2/pi) (x + 0.044715 x^3).
     Value u =
@@ -209,46 +210,45 @@ struct Wide {
 };
 } // namespace
 
-Value luminal::emitThroughF64(Lanes &m, Fn fn, ValueRange args) {
+/// `code` of f32 operands.
+template <typename Code, typename... Values>
+static Value throughF64(Lanes &m, Code code, Values... values) {
   Wide w{m};
   Type f32 = m.b.getF32Type(), f64 = m.b.getF64Type();
-  Value x = m.extf(args[0], f64), y;
-  switch (fn) {
-  case Fn::Expm1:
-    y = w.expm1(x);
-    break;
-  case Fn::Log:
-    y = w.log(x);
-    break;
-  case Fn::Log2:
-    y = w.log2(x);
-    break;
-  case Fn::Log1p:
-    y = w.log1p(x);
-    break;
-  case Fn::Tanh:
-    y = w.tanh(x);
-    break;
-  case Fn::Sigmoid:
-    y = m.div(m.num(x, 1.0), w.onePlusExpNeg(x));
-    break;
-  case Fn::Silu:
-    y = m.div(x, w.onePlusExpNeg(x));
-    break;
-  case Fn::Gelu:
-    y = w.gelu(x);
-    break;
-  case Fn::GeluTanh:
-    y = w.geluTanh(x);
-    break;
-  case Fn::Pow:
-    y = w.pow(x, m.extf(args[1], f64));
-    break;
-  default:
-    llvm_unreachable("not computed through f64");
-  }
-  return m.truncf(y, f32);
+  return m.truncf(std::invoke(code, w, m.extf(values, f64)...), f32);
 }
+
+Value luminal::emitExpm1ThroughF64(Lanes &m, Value x) {
+  return throughF64(m, &Wide::expm1, x);
+}
+Value luminal::emitLogThroughF64(Lanes &m, Value x) {
+  return throughF64(m, &Wide::log, x);
+}
+Value luminal::emitLog2ThroughF64(Lanes &m, Value x) {
+  return throughF64(m, &Wide::log2, x);
+}
+Value luminal::emitLog1pThroughF64(Lanes &m, Value x) {
+  return throughF64(m, &Wide::log1p, x);
+}
+Value luminal::emitTanhThroughF64(Lanes &m, Value x) {
+  return throughF64(m, &Wide::tanh, x);
+}
+Value luminal::emitSigmoidThroughF64(Lanes &m, Value x, bool timesX) {
+  return throughF64(m, timesX ? &Wide::silu : &Wide::sigmoid, x);
+}
+Value luminal::emitGeluThroughF64(Lanes &m, Value x) {
+  return throughF64(m, &Wide::gelu, x);
+}
+Value luminal::emitGeluTanhThroughF64(Lanes &m, Value x) {
+  return throughF64(m, &Wide::geluTanh, x);
+}
+Value luminal::emitPowThroughF64(Lanes &m, Value x, Value y) {
+  return throughF64(m, &Wide::pow, x, y);
+}
+
+//===----------------------------------------------------------------------===//
+// In f64, by the math dialect
+//===----------------------------------------------------------------------===//
 
 /// x / (1 + exp(-u)). The exponential is of -|u|, so it does not overflow where
 /// the result is a small number, and in two halves, so that it is not denormal
@@ -266,48 +266,16 @@ Value luminal::emitGeluArgument(Lanes &m, Value x) {
   return m.mul(m.mul(x, cubic), m.num(x, 2 * 0.7978845608028654));
 }
 
-Value luminal::emitF64(Lanes &m, Fn fn, ValueRange args) {
-  OpBuilder &b = m.b;
-  Location loc = m.b.getLoc();
-  Value x = args[0];
-  if (!hasFloatInstructions(m.b))
-    if (Value y = emitLanesF64(m, fn, x))
-      return y;
-  switch (fn) {
-  case Fn::Exp:
-    return math::ExpOp::create(b, loc, x);
-  case Fn::Exp2:
-    return math::Exp2Op::create(b, loc, x);
-  case Fn::Expm1:
-    return math::ExpM1Op::create(b, loc, x);
-  case Fn::Log:
-    return math::LogOp::create(b, loc, x);
-  case Fn::Log2:
-    return math::Log2Op::create(b, loc, x);
-  case Fn::Log1p:
-    return math::Log1pOp::create(b, loc, x);
-  case Fn::Sin:
-    return math::SinOp::create(b, loc, x);
-  case Fn::Cos:
-    return math::CosOp::create(b, loc, x);
-  case Fn::Tanh:
-    return math::TanhOp::create(b, loc, x);
-  case Fn::Erf:
-    return math::ErfOp::create(b, loc, x);
-  case Fn::Pow:
-    return math::PowFOp::create(b, loc, x, args[1]);
-  case Fn::Sigmoid:
-    return timesSigmoidF64(m, m.num(x, 1.0), x);
-  case Fn::Silu:
-    return timesSigmoidF64(m, x, x);
-  case Fn::Gelu: {
-    // x/2 erfc(-x / sqrt 2): no cancellation.
-    Value y = m.mul(x, m.num(x, -0.70710678118654752));
-    return m.mul(m.mul(x, m.num(x, 0.5)), math::ErfcOp::create(b, loc, y));
-  }
-  case Fn::GeluTanh:
-    return timesSigmoidF64(m, x, emitGeluArgument(m, x));
-  default:
-    llvm_unreachable("not a transcendental function");
-  }
+Value luminal::emitSigmoidByMath(Lanes &m, Value x, bool timesX) {
+  return timesSigmoidF64(m, timesX ? x : m.num(x, 1.0), x);
+}
+
+Value luminal::emitGeluByMath(Lanes &m, Value x) {
+  // x/2 erfc(-x / sqrt 2): no cancellation.
+  Value y = m.mul(x, m.num(x, -0.70710678118654752));
+  return m.mul(m.mul(x, m.num(x, 0.5)), math::ErfcOp::create(m.b, y));
+}
+
+Value luminal::emitGeluTanhByMath(Lanes &m, Value x) {
+  return timesSigmoidF64(m, x, emitGeluArgument(m, x));
 }

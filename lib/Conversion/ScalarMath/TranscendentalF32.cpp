@@ -16,7 +16,6 @@
 
 using namespace luminal;
 using namespace mlir;
-using llir::Fn;
 
 static constexpr double kInf = std::numeric_limits<double>::infinity();
 
@@ -305,13 +304,6 @@ Value luminal::emitSinCosF32(Lanes &m, Value x, bool cosine) {
 // sigmoid, silu, erf, gelu
 //===----------------------------------------------------------------------===//
 
-/// The function in f64, of f32 operands and rounded to f32.
-static Value emitRareThroughF64(Lanes &m, Fn fn, Value condition, Value x,
-                                Value y) {
-  return emitRare(m, condition, y,
-                  [&] { return emitThroughF64(m, fn, ValueRange{x}); });
-}
-
 Value luminal::emitSigmoidF32(Lanes &m, Value x, bool timesX) {
   // e = exp(-|x|): 1 / (1 + e), or e / (1 + e) for negative x.
   Value ax = m.abs(x), one = m.num(x, 1.0);
@@ -323,8 +315,8 @@ Value luminal::emitSigmoidF32(Lanes &m, Value x, bool timesX) {
   Value quotient = m.div(numerator, sum);
   // The sum's error matters where e is small, so that 1 / sum is near 1.
   Value y = m.fma(quotient, excess, quotient);
-  return emitRareThroughF64(m, timesX ? Fn::Silu : Fn::Sigmoid,
-                            notBelow(m, ax, 87.33), x, y);
+  return emitRare(m, notBelow(m, ax, 87.33), y,
+                  [&] { return emitSigmoidThroughF64(m, x, timesX); });
 }
 
 Value luminal::emitErfF32(Lanes &m, Value x) {
@@ -375,5 +367,6 @@ Value luminal::emitGeluF32(Lanes &m, Value x) {
                                0.00010425383837261404});
   y = m.select(m.lt(a, m.num(x, 0.7)), m.fma(square, near, half), y);
   y = m.copySign(y, x); // keeps -0
-  return emitRareThroughF64(m, Fn::Gelu, notBelow(m, m.neg(x), 12.9), x, y);
+  return emitRare(m, notBelow(m, m.neg(x), 12.9), y,
+                  [&] { return emitGeluThroughF64(m, x); });
 }

@@ -15,7 +15,6 @@
 
 using namespace luminal;
 using namespace mlir;
-using llir::Fn;
 
 static constexpr double kInf = std::numeric_limits<double>::infinity();
 static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -108,13 +107,13 @@ static Value scaleExp(Lanes &m, Value x, Value p, Value bits, double normal,
       });
 }
 
-static Value emitExp(Lanes &m, Value x) {
+Value luminal::emitExpF64(Lanes &m, Value x) {
   Rounded n = roundProduct(m, x, kLog2E);
   Value p = onePlus(m, reduceExp(m, x, n.value));
   return scaleExp(m, x, p, n.bits, 708, 0x1.62e42fefa39fp+9, -746);
 }
 
-static Value emitExp2(Lanes &m, Value x) {
+Value luminal::emitExp2F64(Lanes &m, Value x) {
   Rounded n = roundProduct(m, x, 1.0);
   Value r = m.sub(x, n.value); // exact
   Value high = m.mul(r, m.num(x, kLn2));
@@ -149,7 +148,7 @@ static Expm1 expm1(Lanes &m, Value x) {
   return {n, e, value, m.sub(rest, m.sub(value, sum))};
 }
 
-static Value emitExpm1(Lanes &m, Value x) {
+Value luminal::emitExpm1F64(Lanes &m, Value x) {
   Expm1 e = expm1(m, x);
   Value y = emitRare(m, notBelow(m, m.abs(x), 708), e.value, [&] {
     Value large = scaleTwice(m, onePlus(m, e.small), e.n.bits);
@@ -161,7 +160,7 @@ static Value emitExpm1(Lanes &m, Value x) {
   return m.copySign(y, x); // keeps -0
 }
 
-static Value emitTanh(Lanes &m, Value x) {
+Value luminal::emitTanhF64(Lanes &m, Value x) {
   // tanh a = t / (t + 2), t = exp(2 a) - 1; from 20 on it rounds to 1.
   Value a = m.clamp(m.abs(x), 0.0, 20.0), two = m.num(x, 2.0);
   Expm1 e = expm1(m, m.add(a, a));
@@ -189,6 +188,14 @@ static Value timesSigmoid(Lanes &m, Value x, Value u) {
   Value numerator =
       m.select(m.lt(u, zero), scaleTwice(m, m.mul(x, p), n.bits), x);
   return m.div(numerator, m.add(one, scaleTwice(m, p, n.bits)));
+}
+
+Value luminal::emitSigmoidF64(Lanes &m, Value x, bool timesX) {
+  return timesSigmoid(m, timesX ? x : m.num(x, 1.0), x);
+}
+
+Value luminal::emitGeluTanhF64(Lanes &m, Value x) {
+  return timesSigmoid(m, x, emitGeluArgument(m, x));
 }
 
 //===----------------------------------------------------------------------===//
@@ -274,7 +281,16 @@ emitLogOf(Lanes &m, Value x,
   });
 }
 
-static Value emitLog1p(Lanes &m, Value x) {
+Value luminal::emitLogF64(Lanes &m, Value x) {
+  return emitLogOf(m, x,
+                   [](Lanes &m, const Split &s) { return logOfNormal(m, s); });
+}
+
+Value luminal::emitLog2F64(Lanes &m, Value x) {
+  return emitLogOf(m, x, log2OfNormal);
+}
+
+Value luminal::emitLog1pF64(Lanes &m, Value x) {
   Value one = m.num(x, 1.0), sum = m.add(x, one);
   // The error of the sum, whichever of the two is larger.
   Value mostly = m.sub(sum, one);
@@ -298,7 +314,7 @@ static Value emitLog1p(Lanes &m, Value x) {
 // sin and cos
 //===----------------------------------------------------------------------===//
 
-static Value emitSinCos(Lanes &m, Value x, bool cosine) {
+Value luminal::emitSinCosF64(Lanes &m, Value x, bool cosine) {
   // The angle mod pi/2, by three parts of pi/2, as high + low.
   constexpr double kSecond = -0x1.1a62633145c07p-54;
   Rounded n = roundProduct(m, x, 0x1.45f306dc9c883p-1);
@@ -341,35 +357,4 @@ static Value emitSinCos(Lanes &m, Value x, bool cosine) {
       return math::CosOp::create(m.b, x);
     return math::SinOp::create(m.b, x);
   });
-}
-
-Value luminal::emitLanesF64(Lanes &m, Fn fn, Value x) {
-  switch (fn) {
-  case Fn::Exp:
-    return emitExp(m, x);
-  case Fn::Exp2:
-    return emitExp2(m, x);
-  case Fn::Expm1:
-    return emitExpm1(m, x);
-  case Fn::Log:
-    return emitLogOf(
-        m, x, [](Lanes &m, const Split &s) { return logOfNormal(m, s); });
-  case Fn::Log2:
-    return emitLogOf(m, x, log2OfNormal);
-  case Fn::Log1p:
-    return emitLog1p(m, x);
-  case Fn::Sin:
-  case Fn::Cos:
-    return emitSinCos(m, x, fn == Fn::Cos);
-  case Fn::Tanh:
-    return emitTanh(m, x);
-  case Fn::Sigmoid:
-    return timesSigmoid(m, m.num(x, 1.0), x);
-  case Fn::Silu:
-    return timesSigmoid(m, x, x);
-  case Fn::GeluTanh:
-    return timesSigmoid(m, x, emitGeluArgument(m, x));
-  default:
-    return {};
-  }
 }

@@ -14,7 +14,6 @@
 
 using namespace luminal;
 using namespace mlir;
-using llir::Fn;
 
 static constexpr auto kApproximate = arith::FastMathFlags::afn;
 static constexpr double kLog2E = 1.4426950408889634;
@@ -99,7 +98,7 @@ static Value emitErfc(Lanes &m, Value z, Value exponent) {
   return m.mul(emitPower(m, exponent), m.mul(t, p));
 }
 
-static Value emitGelu(Lanes &m, Value x) {
+Value luminal::emitGeluNarrow(Lanes &m, Value x) {
   // x/2 erfc(-x / sqrt 2).
   Value a = m.abs(x);
   Value tail = emitErfc(m, m.mul(a, m.num(a, 0.70710678118654752)),
@@ -109,7 +108,7 @@ static Value emitGelu(Lanes &m, Value x) {
   return m.mul(m.mul(x, m.num(x, 0.5)), sum);
 }
 
-static Value emitGeluTanh(Lanes &m, Value x) {
+Value luminal::emitGeluTanhNarrow(Lanes &m, Value x) {
   // 1/2 (1 + tanh u) = 1 / (1 + exp(-2u)), u = sqrt(2/pi) (x + 0.044715 x^3).
   Value u =
       m.mul(x, m.fma(m.mul(x, x), m.num(x, 0.044715 * 2 * 0.7978845608028654),
@@ -125,7 +124,7 @@ static Value joinOdd(Lanes &m, Value x, double bound, ArrayRef<double> near,
   return m.select(m.lt(m.abs(x), m.num(x, bound)), inner, outer);
 }
 
-static Value emitErf(Lanes &m, Value x) {
+Value luminal::emitErfNarrow(Lanes &m, Value x) {
   Value a = m.abs(x);
   Value tail = emitErfc(m, a, m.mul(m.mul(a, a), m.num(a, -kLog2E)));
   return joinOdd(m, x, 0.5,
@@ -134,7 +133,7 @@ static Value emitErf(Lanes &m, Value x) {
                  m.sub(m.num(x, 1.0), tail));
 }
 
-static Value emitTanh(Lanes &m, Value x) {
+Value luminal::emitTanhNarrow(Lanes &m, Value x) {
   // tanh a = 1 - 2 e / (1 + e), e = exp(-2 a).
   Value e = emitPower(m, m.mul(m.abs(x), m.num(x, -2 * kLog2E)));
   Value one = m.num(x, 1.0);
@@ -145,23 +144,6 @@ static Value emitTanh(Lanes &m, Value x) {
                  m.sub(one, quotient));
 }
 
-Value luminal::emitNarrowF32(Lanes &m, Fn fn, Value x) {
-  switch (fn) {
-  case Fn::Exp:
-    return emitExpFastF32(m, x);
-  case Fn::Sigmoid:
-    return timesSigmoid(m, m.num(x, 1.0), x);
-  case Fn::Silu:
-    return timesSigmoid(m, x, x);
-  case Fn::Gelu:
-    return emitGelu(m, x);
-  case Fn::GeluTanh:
-    return emitGeluTanh(m, x);
-  case Fn::Erf:
-    return emitErf(m, x);
-  case Fn::Tanh:
-    return emitTanh(m, x);
-  default:
-    return {};
-  }
+Value luminal::emitSigmoidNarrow(Lanes &m, Value x, bool timesX) {
+  return timesSigmoid(m, timesX ? x : m.num(x, 1.0), x);
 }
