@@ -58,7 +58,7 @@ start_server() {
 stop_server() {
   [ -n "$server" ] || return 0
   kill "$server" 2>/dev/null || true
-  wait "$server" || true
+  wait "$server" 2>/dev/null || true
   rm -f "$LUMINAL_TORCH_SERVER"
   server=''
 }

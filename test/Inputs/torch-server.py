@@ -62,16 +62,17 @@ def reap(*_):
 def serve(path):
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     import numpy  # noqa: F401
-    # A child has no threads of a pool that the parent made.
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    # A child has no threads of a pool that the parent made, and as many of its own as every test (lit.cfg.py).
+    os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="2")
     import numpy  # noqa: F401
     import torch.export._trace  # noqa: F401
 
     assert len(os.listdir("/proc/self/task")) == 1
     signal.signal(signal.SIGCHLD, reap)
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(path)
+        listener.bind(path + ".new")
         listener.listen(64)
+        os.rename(path + ".new", path)
         while True:
             connection, _ = listener.accept()
             if os.fork() == 0:
