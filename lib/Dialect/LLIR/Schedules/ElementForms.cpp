@@ -616,6 +616,12 @@ static LoopWork count(KernelOp kernel,
   }
   work.operations = sizes.countNested() * countScalarLoss(loopCase, machine);
   work.memoryBytes = sizes.countMemory();
+  if (!loopCase.getThreads() && !loopCase.getGrid().empty() &&
+      llvm::none_of(kernel.getOps(),
+                    [](Operation &op) { return hasLoops(&op); }))
+    if (unsigned lanes = loopCase.getGrid().back().getLanes(); lanes > 1)
+      work.operations += countLookUps(a, findMapDomain(a), lanes) *
+                         sizes.countElements(kernel.getResults()[0]);
   addFetchedResults(work, kernel, loopCase, sizes, machine);
   if (loopCase.getThreads())
     addElementWaits(work, a, loopCase, sizes, machine);

@@ -44,17 +44,46 @@ llir::findTransposedBlock(KernelAnalysis &a, const Domain &domain,
   return block;
 }
 
-unsigned llir::chooseElementLanes(KernelAnalysis &a, const Domain &domain,
-                                  unsigned most) {
-  // Simple operations in whose time a lane is looked up.
-  constexpr double kLookUp = 2;
-  const unsigned dim = domain.dims.back();
+/// Operations of vectors in whose time a lane is looked up.
+static constexpr double kLookUp = 2;
+
+/// Where a map reads at no multiple of its last axis.
+static SmallVector<Expr> findDivided(KernelAnalysis &a, const Domain &domain) {
   SmallVector<Expr> divided;
   for (Value yielded : getYielded(a.kernel))
     a.walk(yielded, domain.index, [&](const Leaf &leaf) {
-      if (leaf.argument && !leaf.address.linearIn(dim))
+      if (leaf.argument && !leaf.address.linearIn(domain.dims.back()))
         divided.push_back(leaf.address);
     });
+  return divided;
+}
+
+/// Whether a quotient or a remainder of the dim is in `e`.
+static bool divides(const Expr &e, unsigned dim) {
+  if (!e.usesDim(dim))
+    return false;
+  if (e.kind() == Expr::Kind::FloorDiv || e.kind() == Expr::Kind::Mod)
+    return true;
+  return llvm::any_of(e.operands(),
+                      [&](const Expr &x) { return divides(x, dim); });
+}
+
+double llir::countLookUps(KernelAnalysis &a, const Domain &domain,
+                          unsigned lanes) {
+  const unsigned dim = domain.dims.back();
+  // A line of known length is cut where an index turns.
+  const bool isCut = domain.extents.back().asConstant().has_value();
+  auto lookedUp = llvm::count_if(findDivided(a, domain), [&](const Expr &at) {
+    return !(isCut && !divides(at, dim)) &&
+           !isAlignedRun(at, dim, lanes, a.getAssumptions());
+  });
+  return kLookUp * lanes * double(lookedUp);
+}
+
+unsigned llir::chooseElementLanes(KernelAnalysis &a, const Domain &domain,
+                                  unsigned most) {
+  const unsigned dim = domain.dims.back();
+  SmallVector<Expr> divided = findDivided(a, domain);
   const double operations = double(getElementCost(a.kernel) + 1);
   unsigned best = most;
   double least = 0;

@@ -31,6 +31,10 @@ std::optional<TransposedBlock> findTransposedBlock(KernelAnalysis &a,
 unsigned chooseElementLanes(KernelAnalysis &a, const Domain &domain,
                             unsigned most);
 
+/// Simple operations, for each element of a map, in whose time lanes look up
+/// what they read.
+double countLookUps(KernelAnalysis &a, const Domain &domain, unsigned lanes);
+
 } // namespace luminal::llir
 
 #endif // LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_ELEMENTREADS_H
