@@ -47,15 +47,8 @@ static double sumUnit(DType t) {
 }
 
 static double ulpsOf(Fn fn, DType t) {
-  double f64 = 0, f32 = 0, narrow = 0;
-  switch (fn) {
-#define LUMINAL_FN(FN, OPERANDS, TYPES, WORK, F64, F32, NARROW)                \
-  case Fn::FN:                                                                 \
-    f64 = F64, f32 = F32, narrow = NARROW;                                     \
-    break;
-#include "luminal/Dialect/LLIR/IR/Functions.def"
-  }
-  return t == DType::F64 ? f64 : t == DType::F32 ? f32 : narrow;
+  static mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  return llir::getUlps(fn, hlir::getElementType(&context, t));
 }
 
 bool BoundWriter::isExact(Fn fn, DType t) { return ulpsOf(fn, t) <= 0.5; }
