@@ -57,3 +57,39 @@ def test_short_rows(rows, length):
 
     for result, expected in zip(luminal.compile(function, (x,))(x), function(x), strict=True):
         torch.testing.assert_close(result, expected, rtol=1e-6, atol=1e-6, equal_nan=True)
+
+
+# One vector and less, what is left of whole ones; more elements of the last dim than are taken beside each other.
+@pytest.mark.parametrize("shape", [(7,), (16,), (3, 37), (9000,)], ids=str)
+@pytest.mark.parametrize("count", [2, 3, 4, 5])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64, torch.int64, torch.bool], ids=str)
+def test_short_last_dims(dtype, count, shape):
+    torch.manual_seed(0)
+    x = torch.randint(-50, 50, (*shape, count)).to(dtype)
+    parts = tuple(torch.randint(-50, 50, shape).to(dtype) for _ in range(count))
+
+    def function(x, *parts):
+        turned = [x[..., (i + 1) % count] for i in range(count)]
+        return torch.stack(parts, -1), torch.stack([a ^ b if dtype == torch.bool else a * b - a
+                                                    for a, b in zip(turned, parts, strict=True)], -1)
+
+    compiled = luminal.compile(function, (x, *parts))
+    for result, expected in zip(compiled(x, *parts), function(x, *parts), strict=True):
+        if dtype == torch.bfloat16:  # rounded once where PyTorch rounds at each op
+            torch.testing.assert_close(result, expected, rtol=2e-2, atol=0.5)
+        else:
+            assert torch.equal(result, expected)
+
+
+# The parts of complex numbers are read at a distance of two, and each is computed of both.
+@pytest.mark.parametrize("size", [5, 64, 4099])
+def test_complex_parts(size):
+    torch.manual_seed(0)
+    x, y = torch.randn(size, 2), torch.randn(size, 2)
+
+    def function(x, y):
+        (a, b), (c, d) = x.unbind(-1), y.unbind(-1)
+        return torch.stack([a * c - b * d, a * d + b * c], -1)
+
+    exact = torch.view_as_real(torch.view_as_complex(x.double()) * torch.view_as_complex(y.double()))
+    torch.testing.assert_close(luminal.compile(function, (x, y))(x, y).double(), exact, rtol=0, atol=2e-6)

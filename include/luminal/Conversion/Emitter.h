@@ -116,6 +116,10 @@ public:
   void keep(mlir::Value v, const Expr &place, mlir::Value element);
   /// Writes `element` to result `number` at `index`.
   void store(unsigned number, const Index &index, mlir::Value element);
+  /// The same of several elements: vectors of neighbours that take turns in
+  /// memory are joined to such as are written at once.
+  void storeBeside(unsigned number, llvm::ArrayRef<Index> places,
+                   mlir::ValueRange elements);
   /// Reads an element of argument `number` at a row-major position.
   mlir::Value load(unsigned number, const Expr &address);
   /// Where the kernel's operand that `v` moves, or takes elements of at places
@@ -457,8 +461,10 @@ private:
   bool isLaneDim(unsigned dim);
   mlir::Value loadScalar(mlir::Value base, mlir::Value index,
                          mlir::Type storage, bool invariant);
-  mlir::Value loadEverySecond(mlir::Value base, mlir::Type storage,
-                              mlir::Value start, bool invariant);
+  mlir::Value loadApart(mlir::Value base, mlir::Type storage, mlir::Value start,
+                        int64_t stride, bool invariant);
+  void storeVector(mlir::Value base, mlir::Type storage, mlir::Value start,
+                   mlir::Value v, bool nontemporal);
   mlir::Value loadClamped(mlir::Value base, mlir::Type storage, const Expr &e,
                           bool invariant);
   mlir::Value laneIndices();

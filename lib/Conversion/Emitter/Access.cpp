@@ -524,23 +524,37 @@ Value Emitter::loadClamped(Value base, Type storage, const Expr &e,
   return result;
 }
 
-/// Elements at a distance of two, from `start` on: two vectors hold them, of
-/// which the second ends with the last one.
-Value Emitter::loadEverySecond(Value base, Type storage, Value start,
-                               bool invariant) {
+/// The most elements apart that those of a vector are loaded as vectors of all
+/// that is between them.
+static constexpr int64_t kMostApart = 4;
+
+/// Elements `stride` apart, from `start` on: as many vectors hold them, of
+/// which the last ends with the last one.
+Value Emitter::loadApart(Value base, Type storage, Value start, int64_t stride,
+                         bool invariant) {
   auto type = VectorType::get({lane.width}, storage);
-  int64_t width = lane.width;
-  auto loadAt = [&](Value at) -> Value {
+  const int64_t width = lane.width, last = (width - 1) * stride + 1 - width;
+  Value result;
+  for (int64_t i = 0; i < stride; ++i) {
+    const int64_t begin = std::min(i * width, last);
+    Value at = add(start, constant(begin));
     auto load = LLVM::LoadOp::create(b, type, address(base, at, storage),
                                      alignmentOf(storage));
     load.setInvariant(invariant);
-    return load;
-  };
-  SmallVector<int64_t> order;
-  for (int64_t i = 0; i < width; ++i)
-    order.push_back(2 * i < width ? 2 * i : 2 * i + 1);
-  return vector::ShuffleOp::create(
-      b, loadAt(start), loadAt(add(start, constant(width - 1))), order);
+    if (!result) {
+      result = load;
+      continue;
+    }
+    // Those of vectors before are in their lanes but for the first vector's.
+    SmallVector<int64_t> order;
+    for (int64_t l = 0; l < width; ++l)
+      order.push_back(l * stride >= i * width
+                          ? std::min(width + l * stride - begin, 2 * width - 1)
+                      : i == 1 ? l * stride
+                               : l);
+    result = vector::ShuffleOp::create(b, result, load, order);
+  }
+  return result;
 }
 
 Value Emitter::loadFrom(Value base, Type element, const Expr &e,
@@ -566,8 +580,11 @@ Value Emitter::loadFrom(Value base, Type element, const Expr &e,
     load.setInvariant(invariant);
     return fromStorage(load, element);
   }
-  if (isLinear && linear->stride.isConstant(2) && !lane.mask && lane.width > 1)
-    return fromStorage(loadEverySecond(base, storage, start, invariant),
+  std::optional<int64_t> apart =
+      isLinear ? linear->stride.asConstant() : std::nullopt;
+  if (apart && *apart > 1 &&
+      *apart <= std::min<int64_t>(kMostApart, lane.width) && !lane.mask)
+    return fromStorage(loadApart(base, storage, start, *apart, invariant),
                        element);
   if (!linear)
     if (Value clamped = loadClamped(base, storage, e, invariant))
@@ -583,6 +600,18 @@ Value Emitter::loadFrom(Value base, Type element, const Expr &e,
     result = vector::InsertOp::create(b, x, result, int64_t(l));
   }
   return fromStorage(result, element);
+}
+
+void Emitter::storeVector(Value base, Type storage, Value start, Value v,
+                          bool nontemporal) {
+  // Processors have such stores of aligned vectors only, of 16 bytes at least,
+  // which the runtime promises for results.
+  unsigned aligned =
+      alignmentOfVector(start, storage, runtime::kBufferAlignment);
+  bool past = nontemporal && aligned == runtime::kBufferAlignment;
+  LLVM::StoreOp::create(b, v, address(base, start, storage),
+                        past ? aligned : alignmentOfVector(start, storage),
+                        /*isVolatile=*/false, /*isNonTemporal=*/past);
 }
 
 void Emitter::storeTo(Value base, Type element, const Expr &e, Value v,
@@ -610,15 +639,7 @@ void Emitter::storeTo(Value base, Type element, const Expr &e, Value v,
       LLVM::MaskedStoreOp::create(b, v, at, lane.mask, alignmentOf(storage));
       return;
     }
-    // Processors have such stores of aligned vectors only, of 16 bytes at
-    // least, which the runtime promises for results.
-    unsigned aligned =
-        alignmentOfVector(start, storage, runtime::kBufferAlignment);
-    bool past = nontemporal && aligned == runtime::kBufferAlignment;
-    LLVM::StoreOp::create(b, v, at,
-                          past ? aligned : alignmentOfVector(start, storage),
-                          /*isVolatile=*/false, /*isNonTemporal=*/past);
-    return;
+    return storeVector(base, storage, start, v, nontemporal);
   }
   Value positions = isLinear ? Value() : laneValues(e);
   Value stride = isLinear ? value(linear->stride) : Value();
@@ -674,6 +695,46 @@ Value Emitter::loadResult(unsigned number, const Expr &e) {
 
 void Emitter::store(unsigned number, const Index &index, Value v) {
   storeAt(number, getResultAddress(number, index), v);
+}
+
+void Emitter::storeBeside(unsigned number, ArrayRef<Index> places,
+                          ValueRange elements) {
+  const int64_t count = places.size(), width = lane.width;
+  Expr first = getResultAddress(number, places[0]);
+  std::optional<Expr::Linear> linear = first.linearIn(lane.dim);
+  bool takeTurns = count > 1 && isVector() && !lane.mask && !lane.count &&
+                   linear && linear->stride.isConstant(count) &&
+                   !usesLanes(linear->rest);
+  for (int64_t i = 1; takeTurns && i < count; ++i)
+    takeTurns =
+        simplify(getResultAddress(number, places[i]) - first).isConstant(i);
+  if (!takeTurns) {
+    for (auto [index, v] : llvm::zip_equal(places, elements))
+      store(number, index, v);
+    return;
+  }
+  Type element = getElementType(kernel.getResults()[number]),
+       storage = getStorageType(element);
+  SmallVector<Value> vectors;
+  for (Value v : elements)
+    vectors.push_back(spread(toStorage(v, element)));
+  Value base = buffers[kernel.getInputs().size() + number];
+  for (int64_t part = 0; part < count; ++part) {
+    // Lane l has the element of number `part * width + l`.
+    Value joined;
+    for (auto [i, v] : llvm::enumerate(vectors)) {
+      SmallVector<int64_t> order;
+      for (int64_t l = 0; l < width; ++l) {
+        int64_t at = part * width + l, from = at % count, place = at / count;
+        order.push_back(from == int64_t(i) ? place + (i ? width : 0)
+                        : i == 1           ? place
+                                           : l);
+      }
+      joined = i == 0 ? v : vector::ShuffleOp::create(b, joined, v, order);
+    }
+    storeVector(base, storage, value(simplify(first + part * width)), joined,
+                loopCase && loopCase.getNontemporal());
+  }
 }
 
 std::pair<Value, Expr> Emitter::findMemory(Value v, Index index) const {

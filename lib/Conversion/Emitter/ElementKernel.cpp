@@ -285,17 +285,20 @@ WorkShape luminal::emitElements(Emitter &e, const WorkLoop &loop) {
     prefetchFirst(e, loop, grid, domain.index);
   Expr blocks = shareValues(e);
   PartsEmitter parts(e);
-  auto emitAt = [&](const Index &index) {
+  auto emitAt = [&](ArrayRef<Index> places) {
     // All are computed before one is written.
-    SmallVector<Value> values;
-    for (Value v : yielded)
-      values.push_back(e.emit(v, index));
+    SmallVector<SmallVector<Value>> values;
+    for (Value v : yielded) {
+      SmallVector<Value> &own = values.emplace_back();
+      for (const Index &index : places)
+        own.push_back(e.emit(v, index));
+    }
     e.byOneMember([&] {
-      for (auto [i, v] : llvm::enumerate(values))
-        e.store(i, index, v);
+      for (auto [i, own] : llvm::enumerate(values))
+        e.storeBeside(i, places, own);
     });
   };
-  auto emitElement = [&] { emitAt(domain.index); };
+  auto emitElement = [&] { emitAt({domain.index}); };
   auto forEachIndex = [&](Value block, function_ref<void()> body) {
     grid.emitIndices(e, block, body);
   };

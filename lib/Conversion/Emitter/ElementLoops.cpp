@@ -36,6 +36,8 @@ ElementLoops::ElementLoops(Emitter &e, const Grid &grid, const Index &index,
   if (e.loopCase.getThreads() ||
       llvm::all_of(grid.axes, [](const Axis &a) { return a.lanes == 1; }))
     return;
+  interleaved =
+      llir::countInterleaved(e.loopCase, getResultExtents(e.kernel, 0));
   for (llir::LoopFormAttr form : e.loopCase.getForms())
     if (int64_t number = form.getNumber("places", 1); number > 1) {
       sums = cast<llir::ReductionOpInterface>(
@@ -52,7 +54,8 @@ ElementLoops::ElementLoops(Emitter &e, const Grid &grid, const Index &index,
   }
   for (bool ofLanes : {true, false})
     for (const Axis &of : llvm::reverse(grid.axes))
-      if (parts.empty() && (of.lanes > 1) == ofLanes) {
+      if (parts.empty() && (of.lanes > 1) == ofLanes &&
+          (interleaved == 1 || &of != &grid.axes.back())) {
         parts = findParts(of);
         cutAxis = parts.empty() ? nullptr : &of;
       }
@@ -125,13 +128,21 @@ void ElementLoops::emit(Value unit, Body body) {
 
 void ElementLoops::nest(ArrayRef<Loop> loops, const Index &at, Body body) {
   if (loops.empty())
-    return body(at);
+    return body({at});
+  if (interleaved > 1 && loops.front().axis == &grid.axes.back())
+    return nest(loops.drop_front(), at, [&](ArrayRef<Index> outer) {
+      SmallVector<Index> places;
+      for (const Index &place : outer)
+        for (int64_t i = 0; i < interleaved; ++i)
+          places.push_back(substitute(e, place, grid.axes.back().dim, i));
+      body(places);
+    });
   if (sums && loops.size() == 2)
     return emitPlaces(loops[0], loops[1], at, body);
   auto [axis, range] = loops.front();
   auto loop = [&](unsigned dim, Value lo, Value hi, const Index &inner) {
     if (loops.size() == 1)
-      return e.laneLoop(dim, lo, hi, axis->lanes, [&] { body(inner); });
+      return e.laneLoop(dim, lo, hi, axis->lanes, [&] { body({inner}); });
     e.forLoop(lo, hi, e.constant(1), [&](Value x) {
       e.setDim(dim, x);
       nest(loops.drop_front(), inner, body);
@@ -229,7 +240,7 @@ void ElementLoops::emitPlaces(const Loop &line, const Loop &lanes,
           e.remember(result, reduction.index,
                      emission.emitResults(e.b, state).front());
         for (int64_t i = 0; i < count; ++i)
-          body(substitute(e, at, line.axis->dim, first + i));
+          body({substitute(e, at, line.axis->dim, first + i)});
         return;
       }
       for (auto [i, state] : llvm::enumerate(states))
@@ -268,7 +279,7 @@ void ElementLoops::emitPlaces(const Loop &line, const Loop &lanes,
   });
   e.forLoop(line.range.lo, line.range.hi, e.constant(1), [&](Value x) {
     e.setDim(line.axis->dim, x);
-    forLanes([&] { body(at); });
+    forLanes([&] { body({at}); });
   });
   e.clearPlaces();
 }

@@ -6,6 +6,10 @@
 // parts where comparisons change that elements depend on, as those that tell
 // the borders of an image: in each part they need no code.
 //
+// The elements of a last axis of few, as the parts of a complex number, are
+// emitted beside each other for a vector along the axis before: each has its
+// index as a constant, and what they read of the same is read once.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef LUMINAL_LIB_CONVERSION_EMITTER_ELEMENTLOOPS_H
@@ -20,8 +24,11 @@ public:
   ElementLoops(Emitter &e, const Grid &grid, const Index &index,
                mlir::Value scratch);
 
-  /// Calls `body` for every index of a unit.
-  void emit(mlir::Value unit, llvm::function_ref<void(const Index &)> body);
+  using Body = llvm::function_ref<void(llvm::ArrayRef<Index>)>;
+
+  /// Calls `body` for every index of a unit, or for the few of a last axis that
+  /// are emitted beside each other.
+  void emit(mlir::Value unit, Body body);
 
   Expr getScratchBytes() const;
 
@@ -36,7 +43,6 @@ private:
     const Axis *axis;
     IndexRange range;
   };
-  using Body = llvm::function_ref<void(const Index &)>;
 
   llvm::SmallVector<Part> findParts(const Axis &axis) const;
   llvm::SmallVector<Part> joinBorders(llvm::ArrayRef<Part> parts) const;
@@ -55,6 +61,8 @@ private:
   llir::ReductionOpInterface sums;
   int64_t places = 1;
   bool keepsSums = false;
+  /// How many elements of the last axis are emitted beside each other.
+  int64_t interleaved = 1;
 };
 
 } // namespace luminal

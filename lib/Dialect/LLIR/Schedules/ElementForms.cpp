@@ -533,7 +533,21 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   CaseBuilder c(kernel.getContext(), machine);
   bool alongReduced =
       fillNoVector(domain, most) && areAlongReduced(a, domain, machine);
+  const unsigned interleaved = chooseInterleavedLanes(a, domain, most);
   for (auto [i, group] : llvm::enumerate(domain.groups)) {
+    if (interleaved > 1 && i + 2 >= domain.groups.size()) {
+      lanes = interleaved;
+      bool isLast = i + 1 == domain.groups.size();
+      int64_t few = *domain.extents.back().asConstant();
+      c.grid.push_back(isLast ? c.axis(group, 0)
+                              : c.axis(group,
+                                       chooseBlock(domain.extents[i],
+                                                   machine.unitElements / few),
+                                       lanes));
+      if (isLast)
+        why.push_back({"beside each other", few});
+      continue;
+    }
     if (i + 1 < domain.groups.size()) {
       c.grid.push_back(c.axis(group));
       continue;

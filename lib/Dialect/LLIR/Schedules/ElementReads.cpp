@@ -6,6 +6,7 @@
 #include "luminal/Dialect/LLIR/Analysis/AlignedRuns.h"
 #include "luminal/Dialect/LLIR/Analysis/TransposedReads.h"
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"
+#include "luminal/Dialect/LLIR/Utils/CodeBudget.h"
 
 using namespace mlir;
 using namespace luminal;
@@ -98,4 +99,51 @@ unsigned llir::chooseElementLanes(KernelAnalysis &a, const Domain &domain,
     best = lanes;
   }
   return best;
+}
+
+unsigned llir::chooseInterleavedLanes(KernelAnalysis &a, const Domain &domain,
+                                      unsigned most) {
+  const size_t last = domain.dims.size() - 1;
+  std::optional<int64_t> few =
+      domain.dims.size() > 1 ? domain.extents[last].asConstant() : std::nullopt;
+  if (!few || *few < 2 || *few > kMostInterleaved ||
+      llvm::any_of(KernelOp(a.kernel).getOps(),
+                   [](Operation &op) { return hasLoops(&op); }))
+    return 1;
+  const unsigned dim = domain.dims[last - 1];
+  bool isNear = true;
+  auto check = [&](const Leaf &leaf) {
+    if (!leaf.argument || !leaf.address.usesDim(dim))
+      return;
+    auto linear = leaf.address.linearIn(dim);
+    auto stride = linear ? linear->stride.asConstant() : std::nullopt;
+    isNear &= stride && *stride > 0 && *stride <= kMostInterleaved;
+  };
+  for (int64_t i = 0; i < *few; ++i) {
+    Index index = domain.index;
+    for (Expr &at : index)
+      at = a.simplify(
+          at.substitute([&](const Expr &leaf) -> std::optional<Expr> {
+            if (leaf.asDim() != domain.dims[last])
+              return std::nullopt;
+            return Expr(i);
+          }));
+    for (Value yielded : getYielded(a.kernel))
+      a.walk(yielded, index, check);
+  }
+  unsigned lanes = chooseLanes(domain.extents[last - 1], most);
+  return isNear && int64_t(lanes) > *few ? lanes : 1;
+}
+
+int64_t llir::countInterleaved(LoopCaseAttr loopCase, ArrayRef<Expr> extents) {
+  ArrayRef<LoopAxisAttr> grid = loopCase.getGrid();
+  if (grid.size() < 2 || loopCase.getThreads())
+    return 1;
+  LoopAxisAttr last = grid.back(), before = grid[grid.size() - 2];
+  std::optional<int64_t> few = extents.back().asConstant();
+  bool areBeside = last.getBlock() == 0 && last.getLanes() == 1 &&
+                   last.getDims().size() == 1 &&
+                   last.getDims()[0] + 1 == extents.size() &&
+                   before.getLanes() > 1 && few && *few <= kMostInterleaved;
+  return areBeside ? *few : 1;
 }

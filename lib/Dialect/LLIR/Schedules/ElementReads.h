@@ -35,6 +35,12 @@ unsigned chooseElementLanes(KernelAnalysis &a, const Domain &domain,
 /// what they read.
 double countLookUps(KernelAnalysis &a, const Domain &domain, unsigned lanes);
 
+/// Lanes along the axis before the last one of which the elements of the last,
+/// which are few, are beside each other; 1 where something is not read at a
+/// small distance along that axis.
+unsigned chooseInterleavedLanes(KernelAnalysis &a, const Domain &domain,
+                                unsigned most);
+
 } // namespace luminal::llir
 
 #endif // LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_ELEMENTREADS_H

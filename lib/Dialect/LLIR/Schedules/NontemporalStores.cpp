@@ -29,13 +29,15 @@ static std::optional<int64_t> countResultBytes(KernelOp kernel) {
 
 /// Whether vectors along `axis` are neighbours in `result` and each begins at a
 /// multiple of what is written past the caches.
-static bool isAligned(Value result, LoopAxisAttr axis,
+static bool isAligned(Value result, LoopAxisAttr axis, LoopCaseAttr loopCase,
                       const MachineModel &machine) {
   const int64_t stored = machine.nontemporalVectorBytes;
   SmallVector<Expr> extents = hlir::getExtents(result);
+  // Behind it there is only what is beside each other.
+  const unsigned behind = countInterleaved(loopCase, extents) > 1;
   int64_t each =
       std::max(8u, getElementType(result).getIntOrFloatBitWidth()) / 8;
-  if (axis.getDims().back() + 1 != extents.size() ||
+  if (axis.getDims().back() + 1 + behind != extents.size() ||
       (axis.getLanes() * each) % stored != 0)
     return false;
   ArrayRef<Expr> all(extents);
@@ -60,7 +62,7 @@ static Decision canBeNontemporal(KernelOp kernel, LoopCaseAttr loopCase,
            loopCase.getGrid(), loopCase.getStream()))
     if (axis.getLanes() > 1 &&
         llvm::any_of(kernel.getResults(), [&](Value result) {
-          return isAligned(result, axis, machine);
+          return isAligned(result, axis, loopCase, machine);
         }))
       return Decision::accept();
   return Decision::refuse("no result is written in aligned vectors");

@@ -160,6 +160,7 @@ private:
   Decision fitsBudget(const Group &group, mlir::Value value) const;
   /// The same of all readers.
   Decision fitBudgets(mlir::Value value) const;
+  double countBeside(const Group &group, const Access &access) const;
   double countEvaluations(const Group &group, mlir::Value value) const;
   double countWork(const Group &group, mlir::Value value) const;
   bool isOfIndices(mlir::Value v) const;

@@ -413,31 +413,6 @@ Decision FusionPlan::addRoot(Value value) {
   return decision;
 }
 
-double FusionPlan::countEvaluations(const Group &group, Value value) const {
-  double evaluations = 0;
-  for (const Access &access : group.accesses.lookup(value)) {
-    const IndexSpace &space = group.spaces[access.space];
-    evaluations += space.weight * nominalSize(space.extents);
-  }
-  return evaluations;
-}
-
-/// Operations that the group does with what it evaluates of `value`.
-double FusionPlan::countWork(const Group &group, Value value) const {
-  double work = 0;
-  for (const Access &access : group.accesses.lookup(value)) {
-    const IndexSpace &space = group.spaces[access.space];
-    double each = space.work;
-    // The product behind the rows multiplies each of their elements with its
-    // columns.
-    if (group.isRowSpace(access.space) && canStream(group, group.product))
-      each = nominalValue(hlir::getExtents(group.product->getResult(0)).back(),
-                          symbols);
-    work += each * space.weight * nominalSize(space.extents);
-  }
-  return work;
-}
-
 /// Whether a product would read its operand with divisions of the index, which
 /// the kernel that computes the operand could avoid by writing it in another
 /// order.

@@ -146,6 +146,11 @@ llvm::SmallVector<mlir::Operation *> getSharedOps(KernelOp kernel,
 /// Whether one walk computes all elements of a unit (`together`).
 bool areTogether(LoopCaseAttr loopCase);
 
+/// How many elements of the last axis of results of these extents the case
+/// takes beside each other, for a vector along the axis before: 1 where it does
+/// not.
+int64_t countInterleaved(LoopCaseAttr loopCase, llvm::ArrayRef<Expr> extents);
+
 /// The indices of one of `parts` of a dim, a multiple of `step`: part p begins
 /// at p times as many, and the last parts may have less or nothing.
 Expr getPartExtent(const Expr &extent, int64_t parts, int64_t step);

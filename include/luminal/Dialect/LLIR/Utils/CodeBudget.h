@@ -30,6 +30,10 @@ inline constexpr int64_t kKernelCodeBudget = 2048;
 /// masked remainder.
 inline constexpr int64_t kElementLoopCopies = 2;
 
+/// The most elements of a last axis that a loop of a CPU over elements has
+/// beside each other, each with its own code.
+inline constexpr int64_t kMostInterleaved = 4;
+
 } // namespace luminal::llir
 
 #endif // LUMINAL_DIALECT_LLIR_UTILS_CODEBUDGET_H
