@@ -8,6 +8,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 #include <utility>
 
@@ -276,6 +277,8 @@ void ElementsTogether::emit(Value unit) {
 }
 
 WorkShape luminal::emitElements(Emitter &e, const WorkLoop &loop) {
+  // Of several operands that are joined, one is read.
+  llvm::SaveAndRestore<bool> chooses(e.choosesAddresses, true);
   ValueRange yielded = getYielded(e.kernel);
   auto groups = llir::getGroups(e.loopCase.getGrid());
   Domain domain = makeDomain(e, getResultExtents(e.kernel, 0), groups);
