@@ -149,7 +149,8 @@ struct Wide {
   Value tanh(Value x) {
     // tanh a = t / (t + 2), t = exp(2 a) - 1; from 20 on it rounds to 1.
     Value a = m.clamp(m.abs(x), 0.0, 20.0);
-    Value t = expm1(m.add(a, a));
+    Reduced e = reduceExp(m.add(a, a));
+    Value t = m.fma(e.scale, e.small, m.sub(e.scale, m.num(x, 1.0)));
     return m.copySign(m.div(t, m.add(t, m.num(x, 2.0))), x);
   }
   /// exp(z^2) erfc(z) for z >= 0.5, accurate up to 10.5 (beyond, exp(-z^2) of

@@ -34,3 +34,17 @@ func.func private @angles(%a: tensor<4096xf64>) -> tensor<4096xf64> {
   }
   return %r : tensor<4096xf64>
 }
+
+// tanh of f32 is a quotient in f64 of what is limited once: exp(2 a) - 1 is in range wherever a is.
+// CHECK-LABEL: llvm.func @limited
+// CHECK-COUNT-2: llvm.select
+// CHECK-NOT: llvm.select
+// CHECK: llvm.return
+func.func private @limited(%a: tensor<4096xf32>) -> tensor<4096xf32> {
+  %r = llir.kernel(%a) loops<grid(d0:all v16)> : (tensor<4096xf32>) -> tensor<4096xf32> {
+  ^bb0(%x: tensor<4096xf32>):
+    %0 = llir.elementwise tanh(%x) : (tensor<4096xf32>) -> tensor<4096xf32>
+    llir.yield %0 : tensor<4096xf32>
+  }
+  return %r : tensor<4096xf32>
+}
