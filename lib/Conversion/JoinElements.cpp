@@ -5,9 +5,9 @@
 // kernels before it that do next to nothing count. It takes in those that it
 // alone reads: products of the same columns, whose elements it reads where it
 // writes its own, and what computes its row, which each block of threads
-// repeats.
+// repeats. A sum of a few of their elements takes products in as well.
 //
-// Tested by test/Conversion/Schedules/join-elements.mlir.
+// Tested by test/Conversion/Schedules/share.mlir and rows-of-matrices.mlir.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,6 +38,10 @@ public:
 
 private:
   llir::KernelOp join(llir::KernelOp kernel, llir::KernelOp reader);
+  /// The same where the reader reduces a few elements of the kernel at a time.
+  llir::KernelOp joinTerms(llir::KernelOp kernel, llir::KernelOp reader);
+  llir::KernelOp replaceBoth(llir::KernelOp kernel, llir::KernelOp reader,
+                             llir::KernelOp merged, StringRef as);
 
   std::shared_ptr<TargetInterface> device;
 };
@@ -118,18 +122,21 @@ static Decision computesRow(llir::KernelOp kernel) {
   return Decision::accept();
 }
 
+static Reporter makeReporter(llir::KernelOp reader) {
+  return Reporter(reader.getContext(), DEBUG_TYPE,
+                  reader->getParentOfType<func::FuncOp>().getName());
+}
+
 /// The kernel of both, in their place; null where they stay.
 llir::KernelOp JoinElements::join(llir::KernelOp kernel,
                                   llir::KernelOp reader) {
-  auto function = reader->getParentOfType<func::FuncOp>();
-  Reporter reporter(&getContext(), DEBUG_TYPE, function.getName());
   KernelAnalysis::SymbolRanges ranges =
       hlir::getAssumptions(reader).getSymbols();
   auto refuse = [&](StringRef reason) {
-    reporter.missed(kernel.getLoc(), "elements",
-                    {{"kernel", kernel.getTitle()},
-                     {"reader", reader.getTitle()},
-                     {"reason", reason.str()}});
+    makeReporter(reader).missed(kernel.getLoc(), "elements",
+                                {{"kernel", kernel.getTitle()},
+                                 {"reader", reader.getTitle()},
+                                 {"reason", reason.str()}});
     return llir::KernelOp();
   };
   bool isOneRow = true, isOneRowBefore = true;
@@ -169,14 +176,72 @@ llir::KernelOp JoinElements::join(llir::KernelOp kernel,
     if (proposed.price > apart)
       return drop("one kernel would take longer than both");
   }
-  reporter.passed(merged.getLoc(), "elements",
-                  {{"kernel", kernel.getTitle()},
-                   {"reader", reader.getTitle()},
-                   {"as", isRow ? "shared by a block" : "elements"}});
+  return replaceBoth(kernel, reader, merged,
+                     isRow ? "shared by a block" : "elements");
+}
+
+llir::KernelOp JoinElements::joinTerms(llir::KernelOp kernel,
+                                       llir::KernelOp reader) {
+  KernelAnalysis::SymbolRanges ranges =
+      hlir::getAssumptions(reader).getSymbols();
+  SmallVector<Value> results;
+  llir::KernelOp merged = llir::mergeKernels({kernel, reader}, results);
+  llir::ProposedLoops proposed =
+      llir::proposeLoops(merged, ranges, device->getMachine());
+  auto refuse = [&](StringRef reason) {
+    merged.erase();
+    makeReporter(reader).missed(kernel.getLoc(), "elements",
+                                {{"kernel", kernel.getTitle()},
+                                 {"reader", reader.getTitle()},
+                                 {"reason", reason.str()}});
+    return llir::KernelOp();
+  };
+  if (!proposed.loops ||
+      !llvm::all_of(proposed.loops.getCases(), [](llir::LoopCaseAttr c) {
+        return llvm::any_of(c.getForms(), llir::hasSpreadTerms);
+      }))
+    return refuse("the teams of a block cannot compute a term each");
+  double apart = 0;
+  for (llir::KernelOp part : {kernel, reader})
+    apart += device->propose(part, ranges).price;
+  if (proposed.price > apart)
+    return refuse("one kernel would take longer than both");
+  return replaceBoth(kernel, reader, merged, "terms");
+}
+
+llir::KernelOp JoinElements::replaceBoth(llir::KernelOp kernel,
+                                         llir::KernelOp reader,
+                                         llir::KernelOp merged, StringRef as) {
+  makeReporter(reader).passed(merged.getLoc(), "elements",
+                              {{"kernel", kernel.getTitle()},
+                               {"reader", reader.getTitle()},
+                               {"as", as.str()}});
   reader.getResult(0).replaceAllUsesWith(merged.getResult(0));
   reader.erase();
   kernel.erase();
   return merged;
+}
+
+/// Whether the kernel is a reduction of a few elements at a time of its operand
+/// `number`, each of which it reads once, and has no other loops.
+static bool reducesFew(llir::KernelOp kernel, unsigned number) {
+  if (kernel.getInPlace() || kernel.getLoops() || kernel.getNumResults() != 1)
+    return false;
+  Operation *reduction = nullptr;
+  for (Operation &op : kernel.getOps())
+    if (llir::hasLoops(&op)) {
+      if (reduction)
+        return false;
+      reduction = &op;
+    }
+  std::optional<int64_t> terms =
+      reduction ? llir::getSpreadTerms(reduction) : std::nullopt;
+  if (!terms)
+    return false;
+  auto read = cast<RankedTensorType>(kernel.getInputs()[number].getType()),
+       written = cast<RankedTensorType>(kernel.getResult(0).getType());
+  return read.hasStaticShape() && written.hasStaticShape() &&
+         read.getNumElements() == written.getNumElements() * *terms;
 }
 
 void JoinElements::runOnOperation() {
@@ -191,8 +256,19 @@ void JoinElements::runOnOperation() {
   }
   if (!device->getMachine().blockThreads)
     return;
+  auto getKernels = [&] {
+    return llvm::to_vector(func.getBody().front().getOps<llir::KernelOp>());
+  };
+  // Whether it is a kernel that only one other reads, which may take it in.
+  auto getOwned = [](Value operand) -> llir::KernelOp {
+    auto kernel = operand.getDefiningOp<llir::KernelOp>();
+    bool isOwned = kernel && !kernel.getInPlace() && !kernel.getLoops() &&
+                   kernel.getNumResults() == 1 &&
+                   llvm::hasSingleElement(operand.getUsers());
+    return isOwned ? kernel : llir::KernelOp();
+  };
   SmallVector<llir::KernelOp> readers;
-  for (auto kernel : func.getBody().front().getOps<llir::KernelOp>())
+  for (llir::KernelOp kernel : getKernels())
     if (bool isOne; isOfRow(kernel, isOne))
       readers.push_back(kernel);
   // Those that come later may take in what was joined before.
@@ -204,10 +280,8 @@ void JoinElements::runOnOperation() {
     while (changed) {
       changed = false;
       for (Value operand : reader.getInputs()) {
-        auto kernel = operand.getDefiningOp<llir::KernelOp>();
-        if (!kernel || kernel.getInPlace() || kernel.getLoops() ||
-            kernel.getNumResults() != 1 ||
-            !llvm::hasSingleElement(operand.getUsers()))
+        llir::KernelOp kernel = getOwned(operand);
+        if (!kernel)
           continue;
         Operation *old = kernel;
         if (llir::KernelOp joined = join(kernel, reader)) {
@@ -219,4 +293,10 @@ void JoinElements::runOnOperation() {
       }
     }
   }
+  for (llir::KernelOp reader : getKernels())
+    for (auto [number, operand] : llvm::enumerate(reader.getInputs()))
+      if (llir::KernelOp kernel = getOwned(operand);
+          kernel && reducesFew(reader, number))
+        if (bool isOne; isOfRow(kernel, isOne) && joinTerms(kernel, reader))
+          break;
 }

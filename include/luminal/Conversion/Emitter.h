@@ -269,6 +269,12 @@ public:
       mlir::ValueRange init,
       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body,
       llvm::function_ref<void(unsigned dim)> load = nullptr);
+  /// Calls `compute` in each of `parts` equal parts of the team, which is a
+  /// block: with the number of the part, and it as the team. The values that it
+  /// returns of all parts, in order, are known in each member then.
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>> computeInParts(
+      int64_t parts,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value)> compute);
   /// Memory of `count` elements that all threads of a block share: of
   /// `sharedMemory`, where that is given, else a variable of its own.
   mlir::Value makeShared(mlir::Type element, int64_t count);

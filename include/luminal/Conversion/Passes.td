@@ -88,8 +88,9 @@ def JoinElementsPass : Pass<"llir-join-elements", "::mlir::func::FuncOp"> {
   let description = [{
     A kernel of products of one row takes in a kernel before it that nothing else reads: one of other such products, of which
     it reads each element where it writes its own, as that of a gate; and one that computes the row, as a norm, which each
-    block of threads then computes once and shares (docs/LLIR.md, the form `share`). Only on machines with threads in blocks,
-    where starting a kernel costs more than that.
+    block of threads then computes once and shares (docs/LLIR.md, the form `share`). A kernel that sums a few elements of such
+    products at a time, as those of a token's experts, takes them in as well (the form `spread`). Only on machines with threads
+    in blocks, where starting a kernel costs more than that.
 
     Before:
     ```mlir

@@ -37,11 +37,7 @@ static Expr shareValues(Emitter &e) {
   llvm::SmallPtrSet<Operation *, 8> known;
   for (Operation *op : shared) {
     llvm::SetVector<Operation *> before;
-    before.insert(op);
-    for (size_t i = 0; i < before.size(); ++i)
-      for (Value operand : before[i]->getOperands())
-        if (Operation *def = operand.getDefiningOp())
-          before.insert(def);
+    llir::findBefore(op->getResult(0), before);
     // In the order of the body, in which each follows what it reads.
     for (Operation &inner : e.kernel.getOps())
       if (before.contains(&inner) && llir::hasLoops(&inner) &&

@@ -41,20 +41,6 @@ private:
 // Teams
 //===----------------------------------------------------------------------===//
 
-/// The bits of the warp's threads that belong to the thread's team.
-static Value getMask(Emitter &e, Value thread) {
-  ImplicitLocOpBuilder &b = e.b;
-  Type i32 = b.getI32Type();
-  const unsigned count = e.loopCase.getTeam(), warp = e.machine.warpThreads;
-  if (count >= warp)
-    return arith::ConstantOp::create(b, b.getI32IntegerAttr(-1));
-  Value inWarp = e.remU(thread, e.constant(warp));
-  Value first = e.sub(inWarp, e.remU(thread, e.constant(count)));
-  Value bits = arith::ConstantOp::create(
-      b, b.getI32IntegerAttr(int32_t((uint32_t(1) << count) - 1)));
-  return arith::ShLIOp::create(b, bits, arith::TruncIOp::create(b, i32, first));
-}
-
 WorkShape luminal::emitByTeams(Emitter &e, const BlockThreads &of, Value end,
                                function_ref<WorkShape(const WorkLoop &)> form) {
   ImplicitLocOpBuilder &b = e.b;
@@ -71,7 +57,8 @@ WorkShape luminal::emitByTeams(Emitter &e, const BlockThreads &of, Value end,
   loop.step = e.mul(of.blocks, teams);
   if (count > 1)
     e.team = {count, e.remU(of.thread, e.constant(count)),
-              e.machine.warpThreads, getMask(e, of.thread), e.team.number};
+              e.machine.warpThreads, getThreadMask(e, of.thread, count),
+              e.team.number};
   // How many units there are is known once their code is.
   auto most = arith::MinSIOp::create(b, end, end);
   loop.end = most;

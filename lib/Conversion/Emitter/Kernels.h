@@ -56,6 +56,10 @@ WorkShape emitRecurrence(Emitter &e, const WorkLoop &loop);
 /// Emits the case `e.loopCase`, whatever its form.
 WorkShape emitForm(Emitter &e, const WorkLoop &loop);
 
+/// The threads of the warp that are in one team with `thread`, of `count`
+/// threads each, as a mask (i32).
+mlir::Value getThreadMask(Emitter &e, mlir::Value thread, unsigned count);
+
 /// Of a GPU: which of its threads this is, and of so many blocks which.
 struct BlockThreads {
   mlir::Value block, blocks, thread;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Conversion/Emitter.h"
+#include "luminal/Dialect/LLIR/Schedules/Schedules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -325,6 +326,18 @@ Emitter::emitStates(ArrayRef<ReductionAt> reductions, bool varies,
     if (!varies && width > 1)
       setLane(k, width);
   };
+  if (llir::hasSpreadTerms(form)) {
+    SmallVector<SmallVector<Value>> all =
+        computeInParts(*llir::getSpreadTerms(first), [&](Value number) {
+          setDim(k, number);
+          return joint.emitTerms(*this, Expr::dim(k)).front();
+        });
+    SmallVector<Value> state = joint.emitInitial(b);
+    for (SmallVector<Value> &terms : all)
+      state = joint.emitStep(*this, state, {terms}, /*mask=*/{});
+    lane = outer;
+    return joint.split(state);
+  }
   if (!varies && team.count > 1) {
     // Terms of several rounds, loaded before they are taken.
     SmallVector<SmallVector<SmallVector<Value>>> loaded;

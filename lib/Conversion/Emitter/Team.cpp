@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "luminal/Conversion/Emitter.h"
+#include "Kernels.h"
 #include "luminal/Dialect/LLIR/Utils/SharedMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -229,6 +229,56 @@ Value Emitter::makeShared(Type element, int64_t count) {
 Value Emitter::makeLaunchShared() {
   return addShared(*this, LLVM::LLVMArrayType::get(b.getI8Type(), 0),
                    LLVM::Linkage::External, llir::kLaunchSharedAlignment);
+}
+
+Value luminal::getThreadMask(Emitter &e, Value thread, unsigned count) {
+  ImplicitLocOpBuilder &b = e.b;
+  const unsigned warp = e.machine.warpThreads;
+  if (count >= warp)
+    return arith::ConstantOp::create(b, b.getI32IntegerAttr(-1));
+  Value inWarp = e.remU(thread, e.constant(warp));
+  Value first = e.sub(inWarp, e.remU(thread, e.constant(count)));
+  Value bits = arith::ConstantOp::create(
+      b, b.getI32IntegerAttr(int32_t((uint32_t(1) << count) - 1)));
+  return arith::ShLIOp::create(
+      b, bits, arith::TruncIOp::create(b, b.getI32Type(), first));
+}
+
+SmallVector<SmallVector<Value>>
+Emitter::computeInParts(int64_t parts,
+                        function_ref<SmallVector<Value>(Value)> compute) {
+  Team whole = team;
+  const auto count = static_cast<unsigned>(whole.count / parts);
+  Value number = divU(whole.member, constant(count));
+  team = {count, remU(whole.member, constant(count)), whole.warp,
+          getThreadMask(*this, whole.member, count), number};
+  SmallVector<Value> own = compute(number);
+  SmallVector<Value> memory;
+  for (Value v : own)
+    memory.push_back(makeShared(getStorageType(v.getType()), parts));
+  auto slot = [&](size_t i, Value part) -> Value {
+    return LLVM::GEPOp::create(b, memory[i].getType(),
+                               getStorageType(own[i].getType()), memory[i],
+                               ArrayRef<LLVM::GEPArg>{part});
+  };
+  // All have read what an earlier unit left there.
+  NVVM::Barrier0Op::create(b);
+  byOneMember([&] {
+    for (auto [i, v] : llvm::enumerate(own))
+      LLVM::StoreOp::create(b, toStorage(v, v.getType()), slot(i, number));
+  });
+  team = whole;
+  NVVM::Barrier0Op::create(b);
+  SmallVector<SmallVector<Value>> all;
+  for (int64_t part = 0; part < parts; ++part) {
+    SmallVector<Value> &values = all.emplace_back();
+    for (auto [i, v] : llvm::enumerate(own))
+      values.push_back(
+          fromStorage(LLVM::LoadOp::create(b, getStorageType(v.getType()),
+                                           slot(i, constant(part))),
+                      v.getType()));
+  }
+  return all;
 }
 
 SmallVector<Value> Emitter::mergeTeam(ReductionEmissionOpInterface op,

@@ -35,3 +35,47 @@ func.func @one(%x: tensor<2048xbf16>, %w: tensor<128x1536x2048xbf16>, %i: tensor
   %0 = llir.gemm %x, %m k(2048) <(d0, d1, d2) -> (d2)>, <(d0, d1, d2) -> (d0, d1, d2)> : tensor<2048xbf16>, tensor<8x1536x2048xbf16> -> tensor<8x1536xbf16>
   return %0 : tensor<8x1536xbf16>
 }
+
+// The weighted sum of a token's experts is in their kernel: each team of a block computes one of the eight products of a column.
+// CHECK-LABEL: @experts
+// CHECK: llir.kernel({{.*}}) loops<grid(d0) threads(128, 128) op{{[0-9]+}} = element {lanes = 8, unroll = 2} op{{[0-9]+}} = spread>
+// CHECK-NOT: llir.kernel
+// CHECK: return
+// REMARK: [Passed] elements | {{.*}} Function=experts | as=terms, kernel=gemm, reader=reduce
+func.func @experts(%x: tensor<8x768xbf16>, %w: tensor<128x2048x768xbf16>, %i: tensor<8xi64>, %s: tensor<8xbf16>) -> tensor<2048xbf16> {
+  %m = llir.gather %w, %i {checked} : tensor<128x2048x768xbf16>, tensor<8xi64> -> tensor<8x2048x768xbf16>
+  %0 = llir.gemm %x, %m k(768) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)> : tensor<8x768xbf16>, tensor<8x2048x768xbf16> -> tensor<8x2048xbf16>
+  %1 = llir.view %s <(d0, d1) -> (d0)> : tensor<8xbf16> -> tensor<8x2048xbf16>
+  %2 = llir.elementwise mul(%0, %1) : (tensor<8x2048xbf16>, tensor<8x2048xbf16>) -> tensor<8x2048xbf16>
+  %3 = llir.view %2 <(d0, d1) -> (d1, d0)> : tensor<8x2048xbf16> -> tensor<2048x8xbf16>
+  %4 = llir.reduce sum %3 : tensor<2048x8xbf16> -> tensor<2048xbf16>
+  return %4 : tensor<2048xbf16>
+}
+
+// Too many elements, elements that are read several times, and products that somebody else reads as well.
+// CHECK-LABEL: @many
+// CHECK-COUNT-2: llir.kernel(
+// CHECK-LABEL: @again
+// CHECK-COUNT-2: llir.kernel(
+// CHECK-LABEL: @both
+// CHECK-COUNT-2: llir.kernel(
+func.func @many(%x: tensor<32x768xbf16>, %w: tensor<32x2048x768xbf16>) -> tensor<2048xbf16> {
+  %0 = llir.gemm %x, %w k(768) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)> : tensor<32x768xbf16>, tensor<32x2048x768xbf16> -> tensor<32x2048xbf16>
+  %1 = llir.view %0 <(d0, d1) -> (d1, d0)> : tensor<32x2048xbf16> -> tensor<2048x32xbf16>
+  %2 = llir.reduce sum %1 : tensor<2048x32xbf16> -> tensor<2048xbf16>
+  return %2 : tensor<2048xbf16>
+}
+func.func @again(%x: tensor<8x768xbf16>, %w: tensor<8x2048x768xbf16>, %s: tensor<4x8xbf16>) -> tensor<4x2048xbf16> {
+  %0 = llir.gemm %x, %w k(768) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)> : tensor<8x768xbf16>, tensor<8x2048x768xbf16> -> tensor<8x2048xbf16>
+  %1 = llir.view %0 <(d0, d1, d2) -> (d2, d1)> : tensor<8x2048xbf16> -> tensor<4x2048x8xbf16>
+  %2 = llir.view %s <(d0, d1, d2) -> (d0, d2)> : tensor<4x8xbf16> -> tensor<4x2048x8xbf16>
+  %3 = llir.elementwise mul(%1, %2) : (tensor<4x2048x8xbf16>, tensor<4x2048x8xbf16>) -> tensor<4x2048x8xbf16>
+  %4 = llir.reduce sum %3 : tensor<4x2048x8xbf16> -> tensor<4x2048xbf16>
+  return %4 : tensor<4x2048xbf16>
+}
+func.func @both(%x: tensor<8x768xbf16>, %w: tensor<8x2048x768xbf16>) -> (tensor<2048xbf16>, tensor<8x2048xbf16>) {
+  %0 = llir.gemm %x, %w k(768) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)> : tensor<8x768xbf16>, tensor<8x2048x768xbf16> -> tensor<8x2048xbf16>
+  %1 = llir.view %0 <(d0, d1) -> (d1, d0)> : tensor<8x2048xbf16> -> tensor<2048x8xbf16>
+  %2 = llir.reduce sum %1 : tensor<2048x8xbf16> -> tensor<2048xbf16>
+  return %2, %0 : tensor<2048xbf16>, tensor<8x2048xbf16>
+}

@@ -79,3 +79,15 @@ func.func @all(%x: tensor<4x64xf32>, %w: tensor<32x64xf32>) -> tensor<4x32xf32> 
   }
   return %0 : tensor<4x32xf32>
 }
+
+// -----
+func.func @lookedUp(%x: tensor<4x64xf32>, %w: tensor<32x64xf32>, %i: tensor<4xi64>) -> tensor<4x32xf32> {
+  // expected-error @+1 {{its schedule takes elements of op0, gemm, together, of which some are looked up}}
+  %0 = llir.kernel(%x, %w, %i) loops<grid(d0:4, d1:4) threads(64, 32) op0 = together {lanes = 4}> : (tensor<4x64xf32>, tensor<32x64xf32>, tensor<4xi64>) -> tensor<4x32xf32> {
+  ^bb0(%a: tensor<4x64xf32>, %b: tensor<32x64xf32>, %c: tensor<4xi64>):
+    %1 = llir.gemm %a, %b k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<4x64xf32>, tensor<32x64xf32> -> tensor<4x32xf32>
+    %2 = llir.gather %1, %c {checked} : tensor<4x32xf32>, tensor<4xi64> -> tensor<4x32xf32>
+    llir.yield %2 : tensor<4x32xf32>
+  }
+  return %0 : tensor<4x32xf32>
+}

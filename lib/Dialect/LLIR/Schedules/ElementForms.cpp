@@ -12,6 +12,9 @@
 // several rows are multiplied with. It has `lanes` at a time as well, of which
 // each element adds up `sums` apart.
 //
+// A reduction of few terms, each of which follows from products, has the form
+// `spread`: the teams of a block compute a term each.
+//
 // What all products of one row read, as the norm of that row, has the form
 // `share`: each of `blocks` blocks of threads, of which `each` find room on a
 // multiprocessor, computes it once in shared memory, and takes many elements
@@ -22,6 +25,7 @@
 #include "ElementReads.h"
 #include "Forms.h"
 #include "LaneSums.h"
+#include "SpreadTerms.h"
 #include "Together.h"
 #include "luminal/Dialect/LLIR/Analysis/ProductReads.h"
 #include "luminal/Dialect/LLIR/Analysis/TransposedReads.h"
@@ -237,6 +241,28 @@ proposeTogether(KernelAnalysis &a, const Domain &domain,
   return c;
 }
 
+static std::optional<CaseBuilder>
+proposeSpread(KernelAnalysis &a, const Domain &domain,
+              ArrayRef<ReductionOpInterface> reductions,
+              const MachineModel &machine,
+              SmallVectorImpl<Reporter::Arg> &why) {
+  std::optional<SpreadTerms> spread =
+      chooseSpread(a, domain, reductions, machine);
+  if (!spread)
+    return std::nullopt;
+  CaseBuilder c(a.kernel.getContext(), machine);
+  c.team = spread->team * static_cast<unsigned>(spread->terms);
+  c.threads = c.team;
+  for (const SmallVector<unsigned> &group : domain.groups)
+    c.grid.push_back(c.axis(group));
+  for (auto [op, lanes, unroll] :
+       llvm::zip_equal(spread->products, spread->lanes, spread->unrolls))
+    c.addForm(op, "element", {{"lanes", lanes}, {"unroll", unroll}});
+  c.addForm(spread->reduction, kSpread, {});
+  why.push_back({"terms over teams", spread->terms});
+  return c;
+}
+
 /// The forms of what all blocks of threads compute first.
 static void addSharedRows(CaseBuilder &c, const SharedRows &shared,
                           const MachineModel &machine) {
@@ -402,6 +428,8 @@ proposeThreads(KernelAnalysis &a, const Domain &domain,
     std::optional<int64_t> n = reductions[i].getReducedExtent().asConstant();
     return n ? std::optional<int64_t>(llvm::divideCeil(*n, along[i].lanes)) : n;
   };
+  if (auto spread = proposeSpread(a, domain, reductions, machine, why))
+    return {spread->build()};
   unsigned lanes = 1;
   int64_t rowsEach = 1, bits = 0;
   bool isHalf = false;
@@ -689,6 +717,11 @@ static LogicalResult verify(KernelOp kernel,
     if (!isa<ReductionOpInterface>(op))
       return emitError() << "gives op" << form.getOp() << ", " << describe(op)
                          << ", the form " << form.getForm().getValue();
+    if (hasSpreadTerms(form)) {
+      if (failed(verifyNumbers(form, {}, emitError)))
+        return failure();
+      continue;
+    }
     SmallVector<NumberRule> rules = {{"lanes", 1, 64},
                                      {"unroll", 1, kMostStraightSteps}};
     if (isTogether(form)) {
@@ -703,6 +736,8 @@ static LogicalResult verify(KernelOp kernel,
       return emitError() << "gives op" << form.getOp()
                          << " sums of which lanes are no multiple";
   }
+  if (failed(verifySpread(kernel, loopCase, machine, emitError)))
+    return failure();
   double code = countCode(kernel, [&](ReductionOpInterface op) {
     LoopFormAttr form = loopCase.getForm(getPosition(op));
     return form ? form.getNumber("unroll", 1) : 1;
@@ -737,7 +772,7 @@ static LoopCaseAttr getNontemporal(LoopCaseAttr loopCase) {
   return withNontemporal(loopCase, loopCase.getForms());
 }
 
-static const StringRef kNames[] = {"element", kShare, kTogether};
+static const StringRef kNames[] = {"element", kShare, kTogether, kSpread};
 const LoopForms llir::kElementForms = {"elements",  kNames,  fits,
                                        propose,     count,   verify,
                                        verifyParts, nullptr, getNontemporal};

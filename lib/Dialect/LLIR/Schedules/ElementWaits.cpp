@@ -1,7 +1,7 @@
 //===- ElementWaits.cpp - What threads of elements wait for ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Forms.h"
+#include "SpreadTerms.h"
 #include "luminal/Dialect/LLIR/Analysis/TransposedReads.h"
 
 #include <cmath>
@@ -66,9 +66,10 @@ static void addLines(LoopWork &work, KernelAnalysis &a, const Domain &domain,
             });
           });
   const double line = double(machine.lineBytes);
-  SmallVector<std::vector<int64_t>> places = placeWarp(
-      a, domain, reduced, std::min(loopCase.getTeam(), machine.warpThreads),
-      lanes, sizes, machine);
+  SmallVector<std::vector<int64_t>> places =
+      placeWarp(a, domain, reduced,
+                std::min(getTeamOf(op, loopCase), machine.warpThreads), lanes,
+                sizes, machine);
   for (const Leaf &leaf : leaves) {
     double bytes =
         std::max(8u, getElementType(leaf.argument).getIntOrFloatBitWidth()) /
@@ -106,18 +107,19 @@ void llir::addElementWaits(LoopWork &work, KernelAnalysis &a,
       count = a.isPlaced(result) ? 1.0 : std::max(count, times.lookup(result));
     auto reduction = dyn_cast<ReductionOpInterface>(op);
     LoopFormAttr form = loopCase.getForm(getPosition(op));
-    if (reduction && form) {
+    // The terms of one that is spread are computed at the same time.
+    if (reduction && form && !hasSpreadTerms(form)) {
       double lanes = form.getNumber("lanes", 1),
              ahead = form.getNumber("unroll", 1);
       double steps =
           std::ceil(sizes.valueOf(reduction.getReducedExtent()) /
-                    (loopCase.getParts() * loopCase.getTeam() * lanes));
+                    (loopCase.getParts() * getTeamOf(op, loopCase) * lanes));
       bool isElement = form.getForm().getValue() == "element";
       if (isElement)
         ahead = std::max(ahead, kStepsAhead);
       work.waits += count * std::ceil(steps / ahead);
       // One of another rank is computed by each element that reads it.
-      if (isElement &&
+      if (isElement && getTeamOf(op, loopCase) == loopCase.getTeam() &&
           hlir::getExtents(op->getResult(0)).size() == domain.index.size())
         addLines(work, a, domain, reduction, loopCase, lanes, steps, sizes,
                  machine);

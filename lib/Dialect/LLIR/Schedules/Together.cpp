@@ -87,14 +87,28 @@ static int64_t chooseSteps(std::optional<int64_t> vectors, unsigned team,
   return best;
 }
 
+/// Whether an element of the op is looked up, so that no walk over the results
+/// tells which of them it needs.
+static bool isLookedUp(KernelOp kernel, Operation *op) {
+  return llvm::any_of(kernel.getOps(), [&](Operation &reader) {
+    auto lookup = dyn_cast<LookupOpInterface>(reader);
+    if (!lookup)
+      return false;
+    llvm::SetVector<Operation *> before;
+    findBefore(lookup.getData(), before);
+    return before.contains(op);
+  });
+}
+
 std::optional<TogetherShape>
 llir::chooseTogether(KernelAnalysis &a, const Domain &domain,
                      ArrayRef<ReductionOpInterface> products,
                      ArrayRef<AlongReduced> along, bool isShared,
                      const MachineModel &machine) {
   if (products.empty() || domain.dims.empty() ||
-      !llvm::all_of(products, [](ReductionOpInterface op) {
-        return isa<ProductOpInterface>(op.getOperation());
+      !llvm::all_of(products, [&](ReductionOpInterface op) {
+        return isa<ProductOpInterface>(op.getOperation()) &&
+               !isLookedUp(a.kernel, op);
       }))
     return std::nullopt;
   // Rows share most, columns share the rows.
@@ -179,14 +193,6 @@ llir::chooseTogether(KernelAnalysis &a, const Domain &domain,
   return shape;
 }
 
-void llir::findBefore(Value v, llvm::SetVector<Operation *> &before) {
-  SmallVector<Value> work{v};
-  while (!work.empty())
-    if (Operation *op = work.pop_back_val().getDefiningOp();
-        op && before.insert(op))
-      llvm::append_range(work, op->getOperands());
-}
-
 LogicalResult
 llir::verifyTogether(KernelOp kernel, LoopCaseAttr loopCase,
                      function_ref<InFlightDiagnostic()> emitError) {
@@ -210,6 +216,10 @@ llir::verifyTogether(KernelOp kernel, LoopCaseAttr loopCase,
       return emitError() << "gives op" << position << ", " << describe(&op)
                          << ", a loop of its own beside others that run "
                             "together";
+    if (isLookedUp(kernel, &op))
+      return emitError() << "takes elements of op" << position << ", "
+                         << describe(&op)
+                         << ", together, of which some are looked up";
     llvm::SetVector<Operation *> before;
     before.insert(&op);
     for (size_t i = 0; i < before.size(); ++i)

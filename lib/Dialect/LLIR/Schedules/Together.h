@@ -1,12 +1,10 @@
 //===- Together.h - Products whose elements one walk computes -------------===//
-//---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_TOGETHER_H
 #define LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_TOGETHER_H
 
 #include "Threads.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace luminal::llir {
 
@@ -45,9 +43,6 @@ chooseTogether(KernelAnalysis &a, const Domain &domain,
                llvm::ArrayRef<ReductionOpInterface> products,
                llvm::ArrayRef<AlongReduced> along, bool isShared,
                const MachineModel &machine);
-
-/// Adds what `v` is computed from.
-void findBefore(mlir::Value v, llvm::SetVector<mlir::Operation *> &before);
 
 /// Checks a case with that form: what one walk computes is known without other
 /// loops, and how many elements.

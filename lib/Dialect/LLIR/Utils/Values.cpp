@@ -47,6 +47,14 @@ std::optional<int64_t> llir::getIntegerSplat(Value value) {
                                    : number.getSExtValue();
 }
 
+void llir::findBefore(Value v, llvm::SetVector<Operation *> &before) {
+  SmallVector<Value> work{v};
+  while (!work.empty())
+    if (Operation *op = work.pop_back_val().getDefiningOp();
+        op && before.insert(op))
+      llvm::append_range(work, op->getOperands());
+}
+
 unsigned llir::getPosition(Operation *op) {
   return std::distance(op->getBlock()->begin(), op->getIterator());
 }

@@ -151,6 +151,13 @@ bool areTogether(LoopCaseAttr loopCase);
 /// not.
 int64_t countInterleaved(LoopCaseAttr loopCase, llvm::ArrayRef<Expr> extents);
 
+/// The form of a reduction whose terms the teams of a block compute, each one
+/// of them, and then all take in order; on a GPU.
+constexpr llvm::StringLiteral kSpread = "spread";
+bool hasSpreadTerms(LoopFormAttr form);
+/// The terms of a reduction of a row that may have that form: 2 to 16.
+std::optional<int64_t> getSpreadTerms(mlir::Operation *op);
+
 /// The indices of one of `parts` of a dim, a multiple of `step`: part p begins
 /// at p times as many, and the last parts may have less or nothing.
 Expr getPartExtent(const Expr &extent, int64_t parts, int64_t step);

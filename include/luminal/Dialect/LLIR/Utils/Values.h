@@ -5,6 +5,7 @@
 #define LUMINAL_DIALECT_LLIR_UTILS_VALUES_H
 
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <optional>
 
@@ -23,6 +24,9 @@ std::optional<double> getFloatSplat(mlir::Value value);
 
 /// The same of a constant of integers; of i1, 0 or 1.
 std::optional<int64_t> getIntegerSplat(mlir::Value value);
+
+/// Adds the ops that `v` is computed from, the one that defines it first.
+void findBefore(mlir::Value v, llvm::SetVector<mlir::Operation *> &before);
 
 /// The position of `op` in the body of its kernel, by which schedules name it.
 unsigned getPosition(mlir::Operation *op);
