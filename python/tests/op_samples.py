@@ -110,7 +110,8 @@ def check(op, device, dtype, count):
     """Compares samples of several sizes. Returns what was left to PyTorch, in the words of the warnings."""
     from luminal._backend import backend
 
-    samples = list(op.sample_inputs(device, dtype, requires_grad=False))
+    # Those with dropout are random, in eager too.
+    samples = [sample for sample in op.sample_inputs(device, dtype, requires_grad=False) if not sample.kwargs.get("dropout_p")]
     compiled = torch.compile(lambda *args, **kwargs: op.op(*args, **kwargs), backend=backend)
     left = []
     for sample in samples[::max(1, len(samples) // count)][:count]:
