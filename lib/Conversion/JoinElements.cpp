@@ -127,34 +127,37 @@ static Reporter makeReporter(llir::KernelOp reader) {
                   reader->getParentOfType<func::FuncOp>().getName());
 }
 
+/// Says why both stay; null.
+static llir::KernelOp stay(llir::KernelOp kernel, llir::KernelOp reader,
+                           StringRef reason) {
+  makeReporter(reader).missed(kernel.getLoc(), "elements",
+                              {{"kernel", kernel.getTitle()},
+                               {"reader", reader.getTitle()},
+                               {"reason", reason.str()}});
+  return {};
+}
+
 /// The kernel of both, in their place; null where they stay.
 llir::KernelOp JoinElements::join(llir::KernelOp kernel,
                                   llir::KernelOp reader) {
   KernelAnalysis::SymbolRanges ranges =
       hlir::getAssumptions(reader).getSymbols();
-  auto refuse = [&](StringRef reason) {
-    makeReporter(reader).missed(kernel.getLoc(), "elements",
-                                {{"kernel", kernel.getTitle()},
-                                 {"reader", reader.getTitle()},
-                                 {"reason", reason.str()}});
-    return llir::KernelOp();
-  };
   bool isOneRow = true, isOneRowBefore = true;
   (void)isOfRow(reader, isOneRow);
   bool isRow = !isOfRow(kernel, isOneRowBefore);
   if (isRow && !isOneRow)
-    return refuse("each block would compute all rows again");
+    return stay(kernel, reader, "each block would compute all rows again");
   unsigned number = llvm::find(reader.getInputs(), kernel.getResult(0)) -
                     reader.getInputs().begin();
   if (Decision found =
           isRow ? computesRow(kernel) : readsInPlace(reader, number, ranges);
       !found)
-    return refuse(found.str());
+    return stay(kernel, reader, found.str());
   SmallVector<Value> results;
   llir::KernelOp merged = llir::mergeKernels({kernel, reader}, results);
   auto drop = [&](StringRef reason) {
     merged.erase();
-    return refuse(reason);
+    return stay(kernel, reader, reason);
   };
   if (isRow &&
       llir::findSharedRows(merged, device->getMachine()).values.empty())
@@ -186,26 +189,24 @@ llir::KernelOp JoinElements::joinTerms(llir::KernelOp kernel,
       hlir::getAssumptions(reader).getSymbols();
   SmallVector<Value> results;
   llir::KernelOp merged = llir::mergeKernels({kernel, reader}, results);
+  auto drop = [&](StringRef reason) {
+    merged.erase();
+    return stay(kernel, reader, reason);
+  };
+  if (llir::countElementCode(merged) > codeBudget)
+    return drop("the code of one kernel would go beyond its budget");
   llir::ProposedLoops proposed =
       llir::proposeLoops(merged, ranges, device->getMachine());
-  auto refuse = [&](StringRef reason) {
-    merged.erase();
-    makeReporter(reader).missed(kernel.getLoc(), "elements",
-                                {{"kernel", kernel.getTitle()},
-                                 {"reader", reader.getTitle()},
-                                 {"reason", reason.str()}});
-    return llir::KernelOp();
-  };
   if (!proposed.loops ||
       !llvm::all_of(proposed.loops.getCases(), [](llir::LoopCaseAttr c) {
         return llvm::any_of(c.getForms(), llir::hasSpreadTerms);
       }))
-    return refuse("the teams of a block cannot compute a term each");
+    return drop("the teams of a block cannot compute a term each");
   double apart = 0;
   for (llir::KernelOp part : {kernel, reader})
     apart += device->propose(part, ranges).price;
   if (proposed.price > apart)
-    return refuse("one kernel would take longer than both");
+    return drop("one kernel would take longer than both");
   return replaceBoth(kernel, reader, merged, "terms");
 }
 

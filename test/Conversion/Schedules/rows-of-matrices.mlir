@@ -2,6 +2,7 @@
 // together with those of other matrices, as rows are that share columns. A norm of all rows is no part of it.
 // RUN: luminal-opt %s --llir-fuse-kernels=chip-bytes=0 --llir-join-elements="target=cuda arch=sm_90a" --llir-schedule-kernels="target=cuda arch=sm_90a" --remarks-filter=llir-join-elements -o %t.mlir 2>%t.remarks
 // RUN: FileCheck %s --input-file=%t.mlir
+// RUN: luminal-opt %s --llir-fuse-kernels=chip-bytes=0 --llir-join-elements="target=cuda arch=sm_90a code-budget=1" --remarks-filter=llir-join-elements -o /dev/null 2>&1 | FileCheck %s --check-prefix=BUDGET
 // RUN: FileCheck %s --check-prefix=REMARK --input-file=%t.remarks
 
 // CHECK-LABEL: @gate
@@ -42,6 +43,7 @@ func.func @one(%x: tensor<2048xbf16>, %w: tensor<128x1536x2048xbf16>, %i: tensor
 // CHECK-NOT: llir.kernel
 // CHECK: return
 // REMARK: [Passed] elements | {{.*}} Function=experts | as=terms, kernel=gemm, reader=reduce
+// BUDGET: [Missed] elements | {{.*}} Function=experts | kernel=gemm, reader=reduce, reason="the code of one kernel would go beyond its budget"
 func.func @experts(%x: tensor<8x768xbf16>, %w: tensor<128x2048x768xbf16>, %i: tensor<8xi64>, %s: tensor<8xbf16>) -> tensor<2048xbf16> {
   %m = llir.gather %w, %i {checked} : tensor<128x2048x768xbf16>, tensor<8xi64> -> tensor<8x2048x768xbf16>
   %0 = llir.gemm %x, %m k(768) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)> : tensor<8x768xbf16>, tensor<8x2048x768xbf16> -> tensor<8x2048xbf16>
