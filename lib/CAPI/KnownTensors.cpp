@@ -15,6 +15,10 @@ static T load(const void *base, size_t offset) {
   return value;
 }
 
+static uint64_t addressOf(const void *memory) {
+  return reinterpret_cast<uintptr_t>(memory);
+}
+
 static bool areEqual(const void *base, size_t offset, const int64_t *known,
                      int64_t count) {
   for (int64_t i = 0; i < count; ++i)
@@ -42,8 +46,8 @@ bool TensorComparison::hasShape(const void *object,
                   known.rank);
 }
 
-template <bool hasShapes>
-size_t TensorComparison::findChangedOf(const ObjectList &tensors,
+template <bool hasShapes, typename Lookup>
+size_t TensorComparison::findChangedOf(Lookup tensors,
                                        const KnownTensors &known, size_t begin,
                                        size_t end) const {
   // In registers: nothing is called for most tensors.
@@ -53,7 +57,7 @@ size_t TensorComparison::findChangedOf(const ObjectList &tensors,
   const KnownPlace *places = known.places.data();
   const KnownShape *shapes = known.shapes.data();
   for (size_t i = begin; i < end; ++i) {
-    const void *object = tensors[i];
+    const void *object = tensors(i);
     const KnownPlace &place = places[i];
     if (!object || place.offset == KnownPlace::kUnknown)
       return i;
@@ -63,10 +67,16 @@ size_t TensorComparison::findChangedOf(const ObjectList &tensors,
     const auto *described = load<const void *>(object, handle);
     const auto *storage =
         described ? load<const void *>(described, storageAt) : nullptr;
-    if (!storage || load<const void *>(storage, memoryAt) != place.memory ||
-        load<const void *>(storage, ownerAt) != place.owner ||
-        load<int64_t>(described, offsetAt) != place.offset ||
-        load<uint64_t>(described, typeAt) != place.type)
+    if (!storage)
+      return i;
+    // One branch for all four.
+    const uint64_t differences =
+        (load<uint64_t>(storage, memoryAt) ^ addressOf(place.memory)) |
+        (load<uint64_t>(storage, ownerAt) ^ addressOf(place.owner)) |
+        (load<uint64_t>(described, offsetAt) ^
+         static_cast<uint64_t>(place.offset)) |
+        (load<uint64_t>(described, typeAt) ^ place.type);
+    if (differences)
       return i;
   }
   return end;
@@ -77,8 +87,10 @@ size_t TensorComparison::findChanged(const ObjectList &tensors,
                                      size_t end) const {
   if (!layout)
     return begin;
-  return reader ? findChangedOf<true>(tensors, known, begin, end)
-                : findChangedOf<false>(tensors, known, begin, end);
+  return tensors.withLookup([&](auto lookup) {
+    return reader ? findChangedOf<true>(lookup, known, begin, end)
+                  : findChangedOf<false>(lookup, known, begin, end);
+  });
 }
 
 /// Whether the extents and strides lie where the layout says.

@@ -29,6 +29,17 @@ public:
     const size_t at = positions ? positions[i] : i;
     return at < count ? objects[at] : second[at - count];
   }
+  /// What `visit` returns for a function that tells the object at an index: of
+  /// one list that is a load or two.
+  template <typename Visit> auto withLookup(Visit visit) const {
+    if (count != total)
+      return visit([list = *this](size_t i) { return list[i]; });
+    if (positions)
+      return visit([first = objects, at = positions](size_t i) {
+        return first[at[i]];
+      });
+    return visit([first = objects](size_t i) { return first[i]; });
+  }
 
 private:
   void *const *objects, *const *second = nullptr;
@@ -84,9 +95,9 @@ public:
 
 private:
   /// `hasShapes`: whether somebody checks what tensors are.
-  template <bool hasShapes>
-  size_t findChangedOf(const ObjectList &tensors, const KnownTensors &known,
-                       size_t begin, size_t end) const;
+  template <bool hasShapes, typename Lookup>
+  size_t findChangedOf(Lookup tensors, const KnownTensors &known, size_t begin,
+                       size_t end) const;
   bool hasShape(const void *object, const KnownShape &known) const;
   bool noteShape(void *object, KnownShape &known) const;
   /// Whether something may be read of the object.
