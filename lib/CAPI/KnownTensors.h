@@ -31,13 +31,13 @@ public:
   }
   /// What `visit` returns for a function that tells the object at an index: of
   /// one list that is a load or two.
-  template <typename Visit> auto withLookup(Visit visit) const {
+  template <typename Visit>
+  auto withLookup(Visit visit) const {
     if (count != total)
       return visit([list = *this](size_t i) { return list[i]; });
     if (positions)
-      return visit([first = objects, at = positions](size_t i) {
-        return first[at[i]];
-      });
+      return visit(
+          [first = objects, at = positions](size_t i) { return first[at[i]]; });
     return visit([first = objects](size_t i) { return first[i]; });
   }
 

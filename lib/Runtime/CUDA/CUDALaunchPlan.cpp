@@ -226,14 +226,29 @@ Result<CUDALaunchPlan::Upload> CUDALaunchPlan::takeUpload() {
   return taken;
 }
 
+/// The range of words, first and behind the last, that differ from those that
+/// are known; all where none are. As a rule one buffer of thousands lies
+/// elsewhere.
+static std::pair<size_t, size_t>
+findChanged(const std::vector<uint64_t> &known,
+            const std::vector<uint64_t> &wanted) {
+  if (known.size() != wanted.size())
+    return {0, wanted.size()};
+  const auto first =
+      std::mismatch(known.begin(), known.end(), wanted.begin()).first;
+  const auto last =
+      std::mismatch(known.rbegin(), known.rend(), wanted.rbegin()).first;
+  return {first - known.begin(), known.rend() - last};
+}
+
 Status CUDALaunchPlan::uploadTables() {
   if (!tablesChanged || tableWords == 0)
     return {};
-  wanted.clear();
-  for (int64_t symbol : symbols)
-    wanted.push_back(static_cast<uint64_t>(symbol));
-  for (const void *buffer : buffers)
-    wanted.push_back(toDevice(buffer));
+  wanted.resize(tableWords);
+  auto rest = std::transform(
+      symbols.begin(), symbols.end(), wanted.begin(),
+      [](int64_t symbol) { return static_cast<uint64_t>(symbol); });
+  std::transform(buffers.begin(), buffers.end(), rest, toDevice);
   auto found =
       std::find_if(contents.begin(), contents.end(),
                    [&](const Table &table) { return table.words == wanted; });
@@ -248,14 +263,16 @@ Status CUDALaunchPlan::uploadTables() {
   tablesChanged = false;
   if (isKnown)
     return {};
+  const auto [first, last] = findChanged(table.words, wanted);
   table.words.clear();
   LUMINAL_TRY(upload, takeUpload());
-  const size_t bytes = tableWords * 8;
-  std::memcpy(upload.host, wanted.data(), bytes);
+  const size_t bytes = (last - first) * 8;
+  std::memcpy(upload.host, wanted.data() + first, bytes);
   inFlight = true;
-  int code = device.start({upload.host, tables.data() + table.number * bytes,
-                           bytes, Copy::Kind::In},
-                          stream);
+  int code = device.start(
+      {upload.host, tables.data() + (table.number * tableWords + first) * 8,
+       bytes, Copy::Kind::In},
+      stream);
   // On the plan's own stream the call's end is waited for.
   upload.isPending = stream != ownStream;
   if (code == kSuccess && upload.isPending)

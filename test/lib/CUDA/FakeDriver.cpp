@@ -299,6 +299,7 @@ int cuMemcpyHtoDAsync_v2(DevicePointer to, const void *from, size_t bytes,
   Fake &f = fake();
   std::lock_guard<std::recursive_mutex> lock(f.mutex);
   ++f.counts.copies;
+  f.counts.bytesIn = bytes;
   uint8_t *at = f.translate(to, bytes);
   if (!at)
     return kInvalidValue;

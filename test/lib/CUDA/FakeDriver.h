@@ -40,6 +40,8 @@ struct FakeCounts {
   int launches = 0;
   int kernelsRun = 0;
   int copies = 0;
+  /// Bytes of the last copy to the device.
+  size_t bytesIn = 0;
   /// Questions whether a stream is captured.
   int captureQueries = 0;
   /// Events recorded.

@@ -307,6 +307,30 @@ TEST(Stream, OneKernelThatComesAgainIsAGraph) {
   EXPECT_EQ(to[3].read()[115], 0);
 }
 
+TEST(Stream, OnlyWhatChangedIsCopied) {
+  Stream stream;
+  auto c = chain(s("n")).context();
+  FakeCounts &counts = *driver<FakeCounts *()>("luminalFakeCounts")();
+  EXPECT_OK(c->setStream(stream.handle));
+  OnDevice x({1, 2}), w({10, 20}), y({0, 0}), z({0, 0});
+  bind(*c, x, w, y, 2);
+  EXPECT_OK(c->run());
+  const size_t all = counts.bytesIn;
+  const int copies = counts.copies;
+  bind(*c, x, w, z, 2);
+  EXPECT_OK(c->run());
+  EXPECT_EQ(counts.copies, copies + 1);
+  EXPECT_EQ(counts.bytesIn, 8u);
+  // The size is the first word, the output's address the last.
+  bind(*c, x, w, y, 1);
+  EXPECT_OK(c->run());
+  EXPECT_EQ(counts.bytesIn, all);
+  EXPECT_OK(c->synchronize());
+  EXPECT_EQ(z.read(), (Values{12, 23}));
+  EXPECT_EQ(y.read(), (Values{12, 23}));
+  EXPECT_GT(all, 16u);
+}
+
 TEST(Stream, ManyCallsMayBeOnTheirWay) {
   Stream stream;
   auto c = chain(s("n")).context();
