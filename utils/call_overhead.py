@@ -5,13 +5,16 @@
 behind AOTAutograd's wrapper, and by Luminal; and through the callable of luminal.compile. The second is what Luminal compiled
 with its function replaced: guards in other memory would differ by more than a call takes. The programs are so small that
 what is timed is the way to them. Forms take turns; each number is the fastest of many calls. `added` is what Luminal adds
-to AOTAutograd's wrapper, the kernel of the program included. What a call cannot go without is timed alone: `memory` for its
+to AOTAutograd's wrapper, the kernel of the program included: the median of the rounds, for the speed of a machine changes from
+one to the next by more than that. What a call cannot go without is timed alone: `memory` for its
 results, the `counting` of writes where AOTAutograd's wrapper does not count them, on a GPU the `launch` of its kernels. `own`
 is what is left of `added`, and `whole` of the callable; of one kernel the launch stays in. `asked` is what each may take."""
 import argparse
 import copy
 import ctypes
+import operator
 import pathlib
+import statistics
 import sys
 import time
 import unittest.mock
@@ -152,10 +155,12 @@ def measure(model, rounds, seconds, device):
             calls["launch"], num_nodes = launch_of(whole, args)
         # Where more was started than a device holds, a call waits for it, which is none of its own time.
         settle = torch.cuda.synchronize if device == "cuda" else lambda: None
-        times = {name: min(times) for name, times in timing.fastest_by_round(calls, rounds, seconds, settle).items()}
+        by_round = timing.fastest_by_round(calls, rounds, seconds, settle)
         if device == "cuda" and isinstance(model, Decode):
             for name in ("luminal", "callable"):
                 print(f"{name:>9}: " + ", ".join(f"{1e3 * time:.3f} ms {how}" for how, time in wait_for(calls[name]).items()))
+    times = {name: min(of_rounds) for name, of_rounds in by_round.items()}
+    times["added"] = statistics.median(map(operator.sub, by_round["luminal"], by_round["wrapper"]))
     count = len([*model.parameters(), *model.buffers(), *args])
     launch = times["launch"] if num_nodes > 1 else 0
     return times | rest(times, launch, count, 3e-6 if device == "cpu" else 8e-6)
@@ -175,10 +180,61 @@ def wait_for(call, count=50, rounds=5):
     return {how: min(one(waits) for _ in range(rounds)) for how, waits in (("back to back", False), ("with a wait after each", True))}
 
 
+def generated(cache, device, count=32, rounds=10):
+    """Seconds a token of transformers' generate() on a small model: PyTorch's, that with its forward compiled by Luminal, and of
+    the latter those inside of what Luminal compiled: without them it is what a backend that does nothing takes. On a GPU, whose
+    work takes less than the host's here, both are the host's."""
+    import transformers
+    from luminal._backend import backend
+    from luminal._runner import GraphRunner
+
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    model = transformers.LlamaForCausalLM(transformers.LlamaConfig(
+        hidden_size=64, intermediate_size=128, num_hidden_layers=8, num_attention_heads=4, num_key_value_heads=2, vocab_size=256,
+        max_position_embeddings=128)).eval().to(device)
+    ids, inside, direct = torch.arange(1, 8, device=device)[None], 0.0, GraphRunner.direct
+
+    def timed(runner):
+        run = direct(runner)
+
+        def call(given):
+            nonlocal inside
+            began = time.perf_counter()
+            results = run(given)
+            inside += time.perf_counter() - began
+            return results
+
+        call._boxed_call = True
+        return call
+
+    def generate():
+        return model.generate(ids, max_new_tokens=count, do_sample=False, pad_token_id=0, eos_token_id=None,
+                              disable_compile=True, **({"cache_implementation": cache} if cache else {}))
+
+    def fastest():
+        nonlocal inside
+        times = []
+        for _ in range(rounds):
+            began, inside = time.perf_counter(), 0.0
+            generate()
+            times.append(((time.perf_counter() - began) / count, inside / count))
+        return min(times)
+
+    with torch.no_grad():
+        expected = generate()
+        eager, _ = fastest()
+        model.forward = torch.compile(model.forward, backend=backend)
+        with unittest.mock.patch.object(GraphRunner, "direct", timed):
+            got = generate()
+            if not torch.equal(got, expected):
+                raise RuntimeError("other tokens than PyTorch's")
+            return eager, *fastest()
+
+
 def rest(times, launch, count, least):
     """What is Luminal's of a call on so many tensors, and what is asked."""
-    added = times["luminal"] - times["wrapper"]
-    return {"added": added, "own": added - times["memory"] - launch, "asked": least + 1e-8 * count,
+    return {"own": times["added"] - times["memory"] - launch, "asked": least + 1e-8 * count,
             "whole": times["callable"] - times["memory"] - times["counting"] - launch, "asked ": 1e-5 + 1e-8 * count}
 
 
@@ -212,13 +268,20 @@ def launch_of(form, args):
 def main():
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=2.0, help="of each form")
     parser.add_argument("--tensors", type=int, nargs="*", default=[2, 16, 64, 300])
     parser.add_argument("--layers", type=int, nargs="*", default=[], help="of a small decoder, each with two states")
     parser.add_argument("--llama", type=int, nargs="*", default=[], help="layers of the size of Llama-3-8B's: 32 are all")
+    parser.add_argument("--generate", action="store_true", help="tokens of transformers' generate() in place of calls")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     args = parser.parse_args()
+    if args.generate:
+        for cache in ("dynamic", "static"):
+            eager, luminal, inside = generated(cache if cache == "static" else None, args.device)
+            print(f"{cache:>7} cache, us a token: {1e6 * eager:.0f} eager, {1e6 * luminal:.0f} luminal, of which {1e6 * inside:.1f} in "
+                  f"compiled graphs and {1e6 * (luminal - inside):.0f} as with a backend that does nothing", flush=True)
+        return
     names = ["trivial", "wrapper", "luminal", "callable", "memory", "counting", *(["launch"] if args.device == "cuda" else []),
              "added", "own", "asked", "whole", "asked "]
     kinds = [(kind, count) for kind in (Sum, States) for count in args.tensors] + [(Decode, count) for count in args.layers] + [

@@ -23,7 +23,8 @@ GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 def test_thirty_greedy_tokens(name, cache, device, compiles):
     model = MODELS[name]().eval().to(device)
     ids = torch.randint(1, 256, (1, 7), device=device)
-    kwargs = {"max_new_tokens": 30, "do_sample": False, "pad_token_id": 0, "eos_token_id": None}
+    # By itself transformers compiles for a static cache on a GPU, by Inductor, what is compiled here.
+    kwargs = {"max_new_tokens": 30, "do_sample": False, "pad_token_id": 0, "eos_token_id": None, "disable_compile": True}
     with torch.no_grad():
         expected = model.generate(ids, **kwargs)
         model.forward = helpers.compile(model.forward)
