@@ -114,13 +114,83 @@ def test_waves_are_prepared_beside_weights():
     assert before < len(luminal.compile(model, (x,), prepare=False).profile().steps)
 
 
-def test_long_ones_are_refused():
-    def function(x):
-        return fft.rfft(x).abs()
+def compare(function, x):
+    """Within what eager's own algorithms are off."""
+    got, exact = luminal.compile(function, (x,))(x), function(x.double())
+    assert got.shape == exact.shape and got.dtype == x.dtype
+    assert (got - exact).abs().max() <= 8 * torch.finfo(x.dtype).eps * exact.abs().max()
 
-    luminal.compile(function, (torch.randn(1, 4096),))
-    with pytest.raises(luminal.UnsupportedOpError, match="transforms 4097 points, expected a known number up to 4096"):
-        luminal.compile(function, (torch.randn(1, 4097),))
+
+# Products of small numbers, of odd ones, with a large prime, and primes: of few points and of many.
+@pytest.mark.parametrize("points", [60, 128, 225, 400, 1000, 1018, 1021, 2048, 3 * 1021, 4093])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("name", ["rfft", "fft", "ifft", "irfft"])
+def test_many_points(name, points, dtype):
+    if name == "rfft":
+        compare(lambda x: real(fft.rfft(x)), torch.randn(3, points, dtype=dtype))
+    elif name == "irfft":
+        compare(lambda x: fft.irfft(pairs(x), n=points), torch.randn(3, points // 2 + 1, 2, dtype=dtype))
+    else:
+        compare(lambda x: real(getattr(fft, name)(pairs(x), norm="ortho")), torch.randn(3, points, 2, dtype=dtype))
+
+
+@pytest.mark.parametrize("points", [256, 1021, 4093])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_many_points_of_other_dims(points, dim):
+    shape = [3, 5, 7]
+    shape[dim] = points
+    x = torch.randn(shape)
+    compare(lambda x: fft.irfft(fft.rfft(x, dim=dim) * 2, n=points + 2, dim=dim), x)
+    compare(lambda x: real(fft.ifft(fft.fft(x, dim=dim) * 2, n=points, dim=dim)), x)
+
+
+def test_many_points_of_many_dims():
+    compare(lambda x: real(fft.rfftn(x)), torch.randn(36, 128, 96))
+    compare(lambda x: fft.irfft2(pairs(x)), torch.randn(2, 128, 65, 2))
+
+
+def test_many_points_for_any_batch():
+    function = lambda x: (real(fft.rfft(x)), fft.irfft(fft.rfft(x, dim=1), dim=1))  # noqa: E731
+    x = torch.randn(3, 128, 160)
+    compiled = luminal.compile(function, (x,), dynamic_shapes=({0: torch.export.Dim("b", max=64)},))
+    for batch in (1, 3, 20):
+        x = torch.randn(batch, 128, 160)
+        for got, exact in zip(compiled(x), function(x.double())):
+            assert (got - exact).abs().max() <= 8 * torch.finfo(torch.float32).eps * exact.abs().max()
+
+
+@pytest.mark.parametrize("points", [400, 2048])
+@torch.no_grad()
+def test_gradients(points):
+    def loss(x):
+        power = real(fft.rfft(x)).square().sum(-1) * weights
+        return power.sum() + fft.irfft(fft.fft(x)[..., : points // 2 + 1]).pow(3).sum()
+
+    weights, x = torch.rand(points // 2 + 1), torch.randn(2, points)
+    exact = torch.func.grad(loss)(x)
+    torch.testing.assert_close(helpers.compile(torch.func.grad(loss))(x), exact, rtol=1e-4, atol=1e-6 * exact.abs().max().item())
+
+
+def test_complex_fills():
+    def function(x):
+        low = torch.zeros(2, 9, dtype=torch.cfloat)
+        low[:, 1:4] = fft.rfft(x)[:, :3] * torch.full((3,), 2.5, dtype=torch.cfloat)
+        return fft.irfft(low)
+
+    helpers.same(luminal.compile(function, (torch.ones(2, 16),))(x := torch.randn(2, 16)), function(x))
+
+
+@pytest.mark.parametrize("points, most", [(2048, 320), (65536, 1200)])
+def test_factors_take_the_multiplications_of_factors(points, most):
+    x = torch.randn(2, points)
+    compiled = luminal.compile(lambda x: real(fft.rfft(x)), (x,))
+    compiled(x)
+    assert sum(step.flops for step in compiled.profile().steps) <= 2 * most * x.numel()
+
+
+def test_long_ones_are_refused():
+    with pytest.raises(luminal.UnsupportedOpError, match="transforms 4194305 points, expected a known number up to 4194304"):
+        luminal.compile(lambda x: fft.rfft(x).abs(), (torch.randn(1, 4194305),))
 
 
 def test_unknown_lengths_are_refused():

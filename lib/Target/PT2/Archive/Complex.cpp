@@ -16,8 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Rewriter.h"
-#include <cmath>
+#include "Transforms.h"
 
 using namespace luminal;
 using namespace luminal::pt2;
@@ -41,13 +40,9 @@ DTypeCode DTypeCode::getComplex() const {
 
 namespace {
 
-struct Pair {
-  std::string re, im;
-};
-
-class Lowering : Rewriter {
+class Lowering : Transforms {
 public:
-  explicit Lowering(ExportedProgram &program) : Rewriter(program) {}
+  explicit Lowering(ExportedProgram &program) : Transforms(program) {}
   void run();
 
 private:
@@ -74,24 +69,6 @@ private:
     return find(getTensor(name, position));
   }
 
-  /// Adds a node with one result, named `name`, of so many elements and of the
-  /// real type of `like`.
-  void add(const std::string &name, const char *op,
-           std::vector<NamedArgument> inputs, const TensorMeta &like) {
-    TensorMeta own = like;
-    own.dtype = like.dtype.getReal();
-    make(name, op, std::move(inputs), std::move(own));
-  }
-  std::string add(const char *op, std::vector<NamedArgument> inputs,
-                  const TensorMeta &like) {
-    std::string name = newName(node->name);
-    add(name, op, std::move(inputs), like);
-    return name;
-  }
-  std::string addBinary(const char *op, const Argument &a, const Argument &b,
-                        const TensorMeta &like) {
-    return add(op, {{"self", a}, {"other", b}}, like);
-  }
   /// The node once for each part. A real tensor among those that are joined or
   /// chosen from has an imaginary part of zeros.
   void addParts();
@@ -101,18 +78,8 @@ private:
   bool lowerEinsum();
   bool lowerSum();
   bool lowerFourier();
+  bool lowerFill();
   bool lower();
-
-  // Fourier transforms.
-  /// Cosines or sines of 2 pi j k / n in the node's real type, `rows` j by
-  /// `columns` k. With `isHalf` the rows are those of a one-sided spectrum, of
-  /// which all but the ends stand for two.
-  std::string makeWaves(int64_t rows, int64_t columns, int64_t n, bool isSine,
-                        bool isHalf);
-  /// The product of a tensor of these sizes and a matrix along `dim`.
-  std::string multiplyAlong(const std::string &self,
-                            const std::vector<Expr> &sizes, int64_t dim,
-                            const std::string &matrix, int64_t columns);
 
   std::map<std::string, Pair> pairs;
 };
@@ -121,7 +88,8 @@ private:
 constexpr std::string_view kOfParts =
     " _reshape_copy.default _unsafe_view.default alias.default "
     "alias_copy.default broadcast_to.default cat.default chunk.default "
-    "clone.default constant_pad_nd.default contiguous.default detach.default "
+    "clone.default constant_pad_nd.default contiguous.default copy.default "
+    "copy_.default detach.default "
     "detach_.default "
     "diagonal.default expand.default expand_copy.default "
     "flatten.using_ints flip.default gather.default index.Tensor "
@@ -129,7 +97,8 @@ constexpr std::string_view kOfParts =
     "movedim.int narrow.default neg.default numpy_T.default pad.default "
     "permute.default permute_copy.default positive.default repeat.default "
     "reshape.default roll.default select.int select_copy.int slice.Tensor "
-    "slice_copy.Tensor split.Tensor split_with_sizes.default "
+    "slice_copy.Tensor slice_scatter.default split.Tensor "
+    "split_with_sizes.default "
     "squeeze.default squeeze.dim squeeze.dims squeeze_copy.dim "
     "stack.default sum.default sum.dim_IntList t.default transpose.int "
     "transpose_copy.int unbind.int unflatten.int unfold.default "
@@ -156,6 +125,10 @@ bool Lowering::readsUnknown(const Node &node) const {
 }
 
 void Lowering::addParts() {
+  const std::string op = node->getOp();
+  const bool takesSeveral = op == "aten.slice_scatter.default" ||
+                            op == "aten.copy.default" ||
+                            op == "aten.copy_.default";
   for (const Argument &output : node->outputs)
     for (const std::string &name : output.names)
       if (!name.empty())
@@ -166,8 +139,8 @@ void Lowering::addParts() {
       if (input.value.namesTensors()) {
         // The imaginary part of a real tensor beside complex ones is zero.
         const bool isJoined =
-            input.name == "tensors" ||
-            (node->getOp() == "aten.where.self" && input.name != "condition");
+            input.name == "tensors" || takesSeveral ||
+            (op == "aten.where.self" && input.name != "condition");
         for (std::string &name : input.value.names)
           name = imaginary && isJoined && !find(name)
                      ? add("zeros_like.default", {{"self", tensor(name)}},
@@ -293,170 +266,45 @@ bool Lowering::lowerSum() {
   return true;
 }
 
-std::string Lowering::makeWaves(int64_t rows, int64_t columns, int64_t n,
-                                bool isSine, bool isHalf) {
-  const DTypeCode i64 = DTypeCode::of(DType::I64),
-                  f64 = DTypeCode::of(DType::F64);
-  auto count = [&](int64_t end, DTypeCode dtype) {
-    return add("arange.default",
-               {{"end", integer(end)}, {"dtype", type(dtype)}},
-               {dtype, {Expr(end)}, {}, Expr(0)});
-  };
-  auto asColumn = [&](const std::string &self, DTypeCode dtype) {
-    return add("unsqueeze.default",
-               {{"self", tensor(self)}, {"dim", integer(1)}},
-               {dtype, {Expr(rows), Expr(1)}, {}, Expr(0)});
-  };
-  TensorMeta like{i64, {Expr(rows), Expr(columns)}, {}, Expr(0)};
-  // Whole turns are left out of integers, exactly.
-  std::string x =
-      addBinary("mul.Tensor", tensor(asColumn(count(rows, i64), i64)),
-                tensor(count(columns, i64)), like);
-  x = addBinary("remainder.Scalar", tensor(x), integer(n), like);
-  like.dtype = f64;
-  x = add("_to_copy.default", {{"self", tensor(x)}, {"dtype", type(f64)}},
-          like);
-  x = addBinary("mul.Scalar", tensor(x),
-                number(2 * 3.14159265358979323846 / double(n)), like);
-  x = add(isSine ? "sin.default" : "cos.default", {{"self", tensor(x)}}, like);
-  if (isHalf) {
-    TensorMeta ofRows{f64, {Expr(rows)}, {}, Expr(0)};
-    std::string k = count(rows, f64);
-    std::string times = addBinary("add.Scalar", tensor(k), integer(1), ofRows);
-    if (n % 2 == 0) {
-      std::string rest =
-          addBinary("rsub.Scalar", tensor(k), integer(rows), ofRows);
-      times = addBinary("minimum.default", tensor(times), tensor(rest), ofRows);
-    }
-    times = add("clamp.default", {{"self", tensor(times)}, {"max", integer(2)}},
-                ofRows);
-    x = addBinary("mul.Tensor", tensor(x), tensor(asColumn(times, f64)), like);
-  }
-  like.dtype = meta.dtype.getReal();
-  return add("_to_copy.default",
-             {{"self", tensor(x)}, {"dtype", type(like.dtype)}}, like);
-}
-
-std::string Lowering::multiplyAlong(const std::string &self,
-                                    const std::vector<Expr> &sizes, int64_t dim,
-                                    const std::string &matrix,
-                                    int64_t columns) {
-  TensorMeta like{meta.dtype.getReal(), sizes, {}, Expr(0)};
-  auto turn = [&](const std::string &x) {
-    std::swap(like.sizes[dim], like.sizes.back());
-    return add(
-        "transpose.int",
-        {{"self", tensor(x)}, {"dim0", integer(dim)}, {"dim1", integer(-1)}},
-        like);
-  };
-  const bool isLast = dim + 1 == int64_t(sizes.size());
-  std::string x = isLast ? self : turn(self);
-  like.sizes.back() = Expr(columns);
-  x = addBinary("matmul.default", tensor(x), tensor(matrix), like);
-  return isLast ? x : turn(x);
-}
-
-/// Of more points the matrices are larger than any model's weights.
-static constexpr int64_t kMostPoints = 4096;
-
-/// Discrete Fourier transforms, as products with cosines and sines: for each
-/// dim n^2 multiplications, which matrix units do, where n is known.
 bool Lowering::lowerFourier() {
   std::string op = node->getOp();
-  const bool fromReal = op == "aten._fft_r2c.default",
-             toReal = op == "aten._fft_c2r.default";
-  if (!fromReal && !toReal && op != "aten._fft_c2c.default")
+  if (op != "aten._fft_r2c.default" && op != "aten._fft_c2c.default" &&
+      op != "aten._fft_c2r.default")
     return false;
-  const Argument *dims = get("dim", 1), *scaling = get("normalization", 2),
-                 *last = get(fromReal ? "onesided"
-                             : toReal ? "last_dim_size"
-                                      : "forward",
-                             3);
   std::string self = getTensor("self", 0);
   const Pair *pair = find(self);
-  if (!dims || !scaling || !last || self.empty() || fromReal == bool(pair))
+  std::optional<Pair> made = lowerTransform(pair ? *pair : Pair{self, {}});
+  if (!made)
     return false;
-  auto known = [](const Argument &arg, size_t i) {
-    return i < arg.exprs.size() ? arg.exprs[i].asConstant() : std::nullopt;
-  };
-  std::optional<int64_t> mode = known(*scaling, 0), end = known(*last, 0);
-  std::vector<Expr> sizes = program.tensors[self].sizes;
-  if (!mode || dims->exprs.empty() || (!end && !toReal))
-    return false;
-  // The dim whose spectrum may be one-sided is the last of the list.
-  std::vector<int64_t> order;
-  for (size_t i = 0; i < dims->exprs.size(); ++i) {
-    std::optional<int64_t> dim = known(*dims, i);
-    int64_t rank = int64_t(sizes.size());
-    if (!dim || *dim < -rank || *dim >= rank)
-      return false;
-    order.push_back(*dim < 0 ? *dim + rank : *dim);
-    std::optional<int64_t> n = sizes[order.back()].asConstant();
-    if (toReal && i + 1 == dims->exprs.size())
-      n = n ? end : n;
-    if (!n || *n < 1 || *n > kMostPoints) {
-      reason = "transforms " +
-               (n ? std::to_string(*n) : "an unknown number of") +
-               " points, expected a known number up to " +
-               std::to_string(kMostPoints);
-      return false;
-    }
-  }
-  const bool isForward = fromReal || (!toReal && *end != 0);
-  double points = 1;
-  std::string re = pair ? pair->re : self, im = pair ? pair->im : std::string();
-  auto combine = [&](bool adds, const std::string &x, const std::string &y) {
-    TensorMeta like{meta.dtype.getReal(), sizes, {}, Expr(0)};
-    return addBinary(adds ? "add.Tensor" : "sub.Tensor", tensor(x), tensor(y),
-                     like);
-  };
-  auto transform = [&](int64_t dim, bool isOneSided) {
-    const int64_t rows = *sizes[dim].asConstant();
-    const bool isEnd = toReal && isOneSided;
-    const int64_t n = isEnd ? *end : rows,
-                  columns = fromReal && isOneSided ? n / 2 + 1 : n;
-    points *= double(n);
-    std::string cosines = makeWaves(rows, columns, n, /*isSine=*/false, isEnd),
-                sines = makeWaves(rows, columns, n, /*isSine=*/true, isEnd);
-    auto along = [&](const std::string &x, const std::string &waves) {
-      return multiplyAlong(x, sizes, dim, waves, columns);
-    };
-    std::string reCos = along(re, cosines), reSin = along(re, sines);
-    std::string imCos = im.empty() ? "" : along(im, cosines),
-                imSin = im.empty() ? "" : along(im, sines);
-    sizes[dim] = Expr(columns);
-    if (im.empty()) {
-      TensorMeta like{meta.dtype.getReal(), sizes, {}, Expr(0)};
-      re = reCos;
-      im = isForward ? add("neg.default", {{"self", tensor(reSin)}}, like)
-                     : reSin;
-      return;
-    }
-    // (re + i im) (cos -+ i sin).
-    re = combine(isForward, reCos, imSin);
-    if (!isEnd)
-      im = combine(!isForward, imCos, reSin);
-  };
-  if (!toReal)
-    transform(order.back(), /*isOneSided=*/fromReal && *end != 0);
-  for (size_t i = order.size() - 1; i-- > 0;)
-    transform(order[i], /*isOneSided=*/false);
-  if (toReal)
-    transform(order.back(), /*isOneSided=*/true);
-  const double scale = *mode == 1   ? 1 / std::sqrt(points)
-                       : *mode == 2 ? 1 / points
-                                    : 1;
-  TensorMeta like{meta.dtype.getReal(), sizes, {}, Expr(0)};
-  auto scaled = [&](const std::string &x) {
-    return addBinary("mul.Scalar", tensor(x), number(scale), like);
-  };
-  if (toReal)
-    add(result, "mul.Scalar", {{"self", tensor(re)}, {"other", number(scale)}},
-        like);
-  else if (scale == 1)
-    pairs[result] = {re, im};
+  if (made->im.empty())
+    add(result, "alias.default", {{"self", tensor(made->re)}}, meta);
   else
-    pairs[result] = {scaled(re), scaled(im)};
+    pairs[result] = *made;
+  return true;
+}
+
+/// A real number everywhere.
+bool Lowering::lowerFill() {
+  std::string op = node->getOp();
+  if (op != "aten.full.default" && op != "aten.zeros.default")
+    return false;
+  const Argument *fill =
+      op == "aten.full.default" ? get("fill_value", 1) : nullptr;
+  if (fill && fill->kind != Argument::Int && fill->kind != Argument::Float)
+    return false;
+  auto part = [&](bool imaginary) {
+    std::vector<NamedArgument> inputs;
+    for (const NamedArgument &input : node->inputs) {
+      inputs.push_back(input);
+      if (&input.value == fill && imaginary)
+        inputs.back().value = integer(0);
+      else if (input.name == "dtype")
+        inputs.back().value = type(meta.dtype.getReal());
+    }
+    return add(op.c_str() + 5, std::move(inputs), meta);
+  };
+  std::string re = part(false), im = part(true);
+  pairs[result] = {re, im};
   return true;
 }
 
@@ -484,7 +332,8 @@ bool Lowering::lower() {
   }
   if (!enter(*node))
     return false;
-  if (lowerProduct() || lowerEinsum() || lowerSum() || lowerFourier())
+  if (lowerProduct() || lowerEinsum() || lowerSum() || lowerFourier() ||
+      lowerFill())
     return true;
   if (op == "view_as_complex.default") {
     std::string self = getTensor("self", 0);

@@ -708,6 +708,9 @@ Status OpCall::retReshaped(Value value, ArrayRef<Expr> shape, StringRef of) {
   if (arg.kind == Argument::Tensor) {
     r.viewOf = arg.names[0];
     const TensorMeta *meta = importer.getMeta(r.viewOf);
+    // What the importer made itself has no strides.
+    if (meta && meta->strides.size() != meta->sizes.size())
+      meta = nullptr;
     auto viewable = meta ? isViewable(*meta, shape) : std::nullopt;
     Expr expected(1);
     r.maybeView = !meta;
