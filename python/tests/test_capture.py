@@ -1,7 +1,6 @@
 # ===- test_capture.py - Calls inside CUDA graphs of the caller's ---------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import gc
-import threading
 
 import helpers
 import luminal
@@ -146,85 +145,6 @@ def test_states_are_written_by_replays():
         at.fill_(i)
         graph.replay()
     helpers.same(y, torch.full((8,), 4.0, device="cuda"))
-
-
-def test_streams_and_threads_beside_a_capture():
-    model, x = Block().cuda(), torch.randn(8, 64, device="cuda")
-    compiled, other = helpers.compile(model), Block(128).cuda()
-    compiled(x)
-    stream, stop, errors = torch.cuda.Stream(), threading.Event(), []
-    torch.cuda.synchronize()
-
-    def work():
-        # It compiles, loads, allocates and frees.
-        try:
-            n = 1
-            with torch.no_grad(), torch.cuda.stream(stream):
-                while not stop.is_set() or n < 3:
-                    n += 1
-                    value = torch.ones(n, 128)
-                    model_of = luminal.compile(lambda x, n=n: x * n, (value,), cache=False)
-                    assert model_of(value)[0, 0] == n
-        except Exception as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=work)
-    running = torch.cuda.Stream()
-    ready = luminal.compile(other, (torch.randn(4, 128, device="cuda"),))
-    z = torch.randn(4, 128, device="cuda")
-    ready(z)
-    thread.start()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        y = compiled(x)
-        with torch.cuda.stream(running):
-            pass
-    stop.set()
-    thread.join()
-    assert not errors
-    graph.replay()
-    helpers.same(y, model(x))
-    helpers.same(ready(z), other(z))
-
-
-def test_another_thread_calls_while_one_captures():
-    """Its call makes a context, with memory and a graph of its own."""
-    model = Block().cuda()
-    x, z = torch.randn(8, 64, device="cuda"), torch.randn(8, 64, device="cuda")
-    compiled = luminal.compile(model, (x,))
-    compiled(x)
-    # Allocated here: torch's own allocations of another thread end a capture.
-    out, expected, errors = torch.empty_like(z), model(z), []
-    begun, done = threading.Event(), threading.Event()
-    stream = torch.cuda.Stream()
-
-    def work():
-        try:
-            begun.wait()
-            with torch.no_grad(), torch.cuda.stream(stream):
-                artifact = compiled.artifact
-                artifact.call([z.data_ptr(), *weights], [out.data_ptr()], artifact.shapes((8, 64)), 1,
-                              stream.cuda_stream)
-        except Exception as error:
-            errors.append(error)
-        finally:
-            done.set()
-
-    given = {"p_" + name.replace(".", "_"): weight.data_ptr() for name, weight in model.named_parameters()}
-    weights = [given[t.name] for t in compiled.artifact.weights]
-    thread = threading.Thread(target=work)
-    thread.start()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        begun.set()
-        done.wait()
-        y = compiled(x)
-    thread.join()
-    assert not errors
-    graph.replay()
-    helpers.same(y, model(x))
-    torch.cuda.synchronize()
-    helpers.same(out, expected)
 
 
 def test_weights_that_change():
