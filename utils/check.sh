@@ -113,7 +113,9 @@ LUMINAL_WHEEL=$(echo build/wheels/luminal-*.whl) LUMINAL_LIBRARY=$PWD/build/rele
   --junitxml=build/release/python-results.xml python/tests || true
 # Beside the release's build: a quarter of its sources; all of them and the fuzzers, which take longer.
 sanitized ThreadSanitizer tsan $((built / 4)) "LuminalRuntimeTests LuminalFakeCUDATests" build/tsan/test/unit
-sanitized AddressSanitizer asan $((built * 5 / 4)) luminal-test-depends build/asan/test/{unit,CAPI,Tools/luminal-run,Target,EqSat}
+# What the tests of EqSat/Rules ask of programs is text; LuminalEqSatRulesTests takes the same programs.
+sanitized AddressSanitizer asan $((built * 5 / 4)) luminal-test-depends \
+  build/asan/test/{unit,CAPI,Tools/luminal-run,Target,EqSat/{Core,Patterns,Program,fuzz.test}}
 step "done"
 printf '%s\n' "${stages[@]}"
 printf '%5d s, %5d s of processors  all\n' $SECONDS "$(cpu)"

@@ -64,6 +64,13 @@ function(luminal_optimize_under_sanitizers target)
   endif()
 endfunction()
 
+# The same of sources of a library that has one, which they then do not use.
+function(luminal_optimize_sources_under_sanitizers)
+  if(LUMINAL_SANITIZE)
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O2 SKIP_PRECOMPILE_HEADERS ON)
+  endif()
+endfunction()
+
 # Compiles the sources of a program with the precompiled header of the MLIR-facing libraries.
 function(luminal_use_precompiled_header target)
   # An executable is compiled with -fPIE by default; the precompiled header was made with -fPIC.
