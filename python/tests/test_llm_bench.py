@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import html.parser
 import math
+import os
 import pathlib
 import re
 import runpy
@@ -142,7 +143,11 @@ SMALL_MODELS = {
 }
 
 
-@pytest.mark.parametrize("name", SMALL_MODELS)
+# The parts of the others are among theirs; all models with LUMINAL_ALL_ARCHITECTURES=1.
+CHOSEN = list(SMALL_MODELS) if os.environ.get("LUMINAL_ALL_ARCHITECTURES") else ["gemma-4-26b", "deepseek-v3-cut"]
+
+
+@pytest.mark.parametrize("name", CHOSEN)
 def test_every_kind_of_model_is_right_when_small(suite, name):
     """What the suite compiles of each model, cut to two layers, in both of our forms, for two texts."""
     import backends

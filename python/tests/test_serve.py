@@ -16,6 +16,7 @@ import pytest
 import tiny_checkpoint
 import uvicorn
 from luminal import llm
+from luminal.__main__ import main
 from luminal.llm import _server
 
 PROMPT = "The river turns the wheel"
@@ -184,25 +185,33 @@ def test_too_many_requests(model):
         crowded.close()
 
 
-def test_the_commands(tmp_path):
+def test_the_commands(tmp_path, monkeypatch, capfd):
+    """Two are processes; the others save their imports, and all have one artifact."""
     tiny_checkpoint.write(tmp_path)
     command = [sys.executable, "-m", "luminal"]
     env = conftest.environment()
-    made = subprocess.run([*command, "generate", str(tmp_path), "--prompt", PROMPT, "--max-tokens", "5"], capture_output=True, env=env)
-    assert made.returncode == 0 and made.stdout.startswith(PROMPT.encode()) and b"5 out" in made.stderr
-    both = subprocess.run([*command, "generate", str(tmp_path), "--prompt", PROMPT, "--prompt", "The rain", "--max-tokens", "5", "--quiet"],
-                          capture_output=True, env=env)
-    first, second = both.stdout.split(b"\n\n")
-    assert both.returncode == 0 and not both.stderr and first == made.stdout.strip(b"\n") and second.startswith(b"The rain")
-    bad = subprocess.run([*command, "generate", str(tmp_path / "none"), "--prompt", "a"], capture_output=True, text=True, env=env)
-    assert bad.returncode == 2 and bad.stderr.endswith("no checkpoint: there is no config.json\n") and bad.stderr.count("\n") == 1
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["luminal", *map(str, words)])
+        return main(), *capfd.readouterr()
+
+    capfd.readouterr()
+    code, both, told = run("generate", tmp_path, "--prompt", PROMPT, "--prompt", "The rain", "--max-tokens", 5, "--quiet")
+    first, second = both.split("\n\n")
+    assert code == 0 and not told and second.startswith("The rain")
+    made = subprocess.run([*command, "generate", str(tmp_path), "--prompt", PROMPT, "--max-tokens", "5", "--batch", "2"],
+                          capture_output=True, text=True, env=env)
+    assert made.returncode == 0 and made.stdout == first + "\n" and made.stdout.startswith(PROMPT) and "5 out" in made.stderr
+    code, text, told = run("generate", tmp_path / "none", "--prompt", "a")
+    assert code == 2 and text == "" and told.endswith("no checkpoint: there is no config.json\n") and told.count("\n") == 1
     shutil.copytree(tmp_path, tmp_path / "broken")
     config = json.loads((tmp_path / "broken/config.json").read_text())
     (tmp_path / "broken/config.json").write_text(json.dumps(config | {"num_hidden_layers": 3}))
-    for words in (["generate", str(tmp_path / "broken"), "--prompt", "a"], ["serve", str(tmp_path / "broken"), "--port", "0"]):
-        made = subprocess.run([*command, *words], capture_output=True, text=True, env=env)
-        assert made.returncode == 2 and made.stdout == "" and made.stderr.count("\n") == 1 and "9 of the model's weights are in no file" in made.stderr
-    server = subprocess.Popen([*command, "serve", str(tmp_path), "--port", "0", "--grace", "0"], stderr=subprocess.PIPE, text=True, env=env)
+    for words in (["generate", tmp_path / "broken", "--prompt", "a"], ["serve", tmp_path / "broken", "--port", 0]):
+        code, text, told = run(*words)
+        assert code == 2 and text == "" and told.count("\n") == 1 and "9 of the model's weights are in no file" in told
+    server = subprocess.Popen([*command, "serve", str(tmp_path), "--port", "0", "--grace", "0", "--batch", "2"], stderr=subprocess.PIPE, text=True,
+                              env=env)
     for line in server.stderr:
         if "running on" in line:
             break
