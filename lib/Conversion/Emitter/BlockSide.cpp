@@ -27,12 +27,20 @@ Type BlockSide::getVectorType() const {
 }
 
 std::pair<Value, Value> BlockSide::getPlace(unsigned number) const {
-  Value index = e.add(thread, e.constant(int64_t(number) * threads));
   int64_t inner = (reading.isAlongK ? depth : count) / reading.lanes;
+  auto order = [&](Value slow, Value fast) {
+    return reading.isAlongK ? std::pair(slow, fast) : std::pair(fast, slow);
+  };
+  // The vectors of a thread lie whole lines apart: constants in addresses.
+  if (threads % inner == 0)
+    return order(
+        e.add(e.divU(thread, e.constant(inner)),
+              e.constant(int64_t(number) * (threads / inner))),
+        e.mul(e.remU(thread, e.constant(inner)), e.constant(reading.lanes)));
+  Value index = e.add(thread, e.constant(int64_t(number) * threads));
   Value fast =
       e.mul(e.remU(index, e.constant(inner)), e.constant(reading.lanes));
-  Value slow = e.divU(index, e.constant(inner));
-  return reading.isAlongK ? std::pair(slow, fast) : std::pair(fast, slow);
+  return order(e.divU(index, e.constant(inner)), fast);
 }
 
 Value BlockSide::isInside(unsigned number, Value at, Value atK) const {

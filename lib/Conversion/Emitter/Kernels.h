@@ -60,6 +60,9 @@ WorkShape emitForm(Emitter &e, const WorkLoop &loop);
 /// threads each, as a mask (i32).
 mlir::Value getThreadMask(Emitter &e, mlir::Value thread, unsigned count);
 
+/// Memory of the thread for so many elements, from the function's begin on.
+mlir::Value makeThreadMemory(Emitter &e, mlir::Type type, int64_t count);
+
 /// Of a GPU: which of its threads this is, and of so many blocks which.
 struct BlockThreads {
   mlir::Value block, blocks, thread;

@@ -177,16 +177,7 @@ private:
   Value makeMemory(Type type) {
     if (e.team.count > 1)
       return e.makeShared(type, run);
-    OpBuilder::InsertionGuard guard(e.b);
-    auto function = e.b.getBlock()->getParentOp();
-    if (!isa<LLVM::LLVMFuncOp>(function))
-      function = function->getParentOfType<LLVM::LLVMFuncOp>();
-    e.b.setInsertionPointToStart(
-        &cast<LLVM::LLVMFuncOp>(function).getBody().front());
-    Value count = arith::ConstantOp::create(e.b, e.b.getI64IntegerAttr(run));
-    return LLVM::AllocaOp::create(
-        e.b, LLVM::LLVMPointerType::get(e.b.getContext()), type, count,
-        /*alignment=*/16);
+    return makeThreadMemory(e, type, run);
   }
   void meet() {
     if (e.team.count > 1)

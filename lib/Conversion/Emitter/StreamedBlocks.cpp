@@ -12,7 +12,8 @@
 // Copies are StreamedBlocksCopies.cpp's. Which chunks are walked finds
 // StreamedBlocksWalk.cpp, and who looks at the others StreamedBlocksShared.cpp;
 // where products go on by themselves, StreamedBlocksAhead.cpp computes terms
-// meanwhile; where several blocks walk parts of the stream,
+// meanwhile; where warps are specialized, StreamedBlocksRoles.cpp has those
+// that copy; where several blocks walk parts of the stream,
 // StreamedBlocksParts.cpp merges what they leave.
 //
 //===----------------------------------------------------------------------===//
@@ -40,6 +41,8 @@ using Role = StreamedSpace::Role;
 void StreamedBlocks::findLayout() {
   tile = StreamTile::get(t, e.loopCase);
   thread = e.team.member;
+  if (warpRole == WarpRole::Producer)
+    thread = e.sub(thread, e.constant(tile.threads));
   warp = e.team.warp;
   // The code below says itself what each thread does.
   e.team = Emitter::Team();
@@ -68,11 +71,13 @@ void StreamedBlocks::addProduct(const Anchor &anchor) {
                      ? makeTensorTile(e, shape, multiplied, thread, warps,
                                       /*warpColumns=*/1)
                      : makePlainTile(e, shape, p.accumulator, thread);
+  unsigned bringing =
+      warpRole == WarpRole::Producer ? tile.producers : tile.threads;
   auto makeSide = [&](std::optional<BlockSide> &side, bool ofRows) {
     side.emplace(e, p, ofRows ? p.rows : p.columns, *product.tile,
                  BlockSide::getReading(form, ofRows),
                  ofRows ? tile.rows : part.columns, part.depth, thread,
-                 tile.threads);
+                 bringing);
   };
   makeSide(product.right, /*ofRows=*/false);
   product.stages = tile.countStages(anchor);
@@ -121,7 +126,8 @@ void StreamedBlocks::addAnchors() {
 
 /// Gives all operands their part of shared memory; the result is its bytes.
 int64_t StreamedBlocks::makeRoom() {
-  shared = e.makeLaunchShared();
+  if (!shared)
+    shared = e.makeLaunchShared();
   int64_t bytes = 0;
   auto take = [&](Type stored, int64_t count) {
     Value begin = e.address(shared, e.constant(bytes), e.b.getI8Type());
@@ -431,7 +437,7 @@ void StreamedBlocks::emitSum(Product &sum, Value slot) {
 void StreamedBlocks::publish() {
   if (tile.useWarpGroups)
     emitSharedFence(e);
-  barrier();
+  meetConsumers();
 }
 
 void StreamedBlocks::emitChunk(Value lo, Value slot, IndexRange walked) {
@@ -544,6 +550,8 @@ unsigned StreamedBlocks::getRun(const Product &sum) {
 }
 
 void StreamedBlocks::emitEnd() {
+  if (warpRole == WarpRole::Producer)
+    return;
   // What the team took.
   e.team = getTeam();
   for (RowState &state : states)
@@ -693,11 +701,14 @@ void StreamedBlocks::emitWalk(ArrayRef<IndexRange> ranges, IndexRange part,
            llvm::zip_equal(product->p.batch, product->p.batchDims))
         e.setDim(dim, e.value(s.index[group.front()]));
   IndexRange walked = isAll ? getWalkedShared(isAll) : getWalked(part);
-  findExceptions();
-  // All have read what an earlier unit left.
-  barrier();
+  if (warpRole != WarpRole::Producer)
+    findExceptions();
+  meetBeforeUnit();
+  if (warpRole == WarpRole::Producer)
+    return emitProducer(walked);
   if (tile.isAhead) {
-    startFirstCopies(walked);
+    if (warpRole == WarpRole::Any)
+      startFirstCopies(walked);
   } else {
     for (unsigned i = 0; i + 1 < tile.stages; ++i) {
       CopiedChunk chunk{e.add(walked.lo, e.constant(i * t.chunk)),
@@ -727,30 +738,39 @@ void StreamedBlocks::emitWalk(ArrayRef<IndexRange> ranges, IndexRange part,
   setCarried(ValueRange(state).drop_back());
 }
 
-/// So many blocks of threads are to find room on a multiprocessor.
-void StreamedBlocks::setResidents() {
+/// Blocks of threads that are to find room on a multiprocessor; 0: any number.
+int64_t StreamedBlocks::countResidents() {
   int64_t blocks = 0;
-  for (const RowState &state : states)
-    blocks =
-        std::max(blocks, e.loopCase.getForm(llir::getPosition(state.anchor->op))
-                             .getNumber("blocks", 0));
-  if (blocks)
-    e.setResidents(blocks);
+  for (const Anchor &anchor : t.getAnchors())
+    if (anchor.role == Role::Reduction)
+      blocks = std::max(blocks, e.loopCase.getForm(llir::getPosition(anchor.op))
+                                    .getNumber("blocks", 0));
+  return blocks;
 }
 
-WorkShape StreamedBlocks::emit() {
+void StreamedBlocks::find() {
   e.clearPlaces();
   bool fits = t.find() && t.apply(e.loopCase);
   assert(fits && "a schedule that was not verified");
   (void)fits;
   findLayout();
+}
+
+WorkShape StreamedBlocks::emit() {
+  Emitter::Team team = e.team;
+  find();
+  return tile.producers ? emitRoles(team) : emitUnits();
+}
+
+WorkShape StreamedBlocks::emitUnits() {
   if (NeededSpan found; tile.skipped != StreamTile::Skipped::None &&
                         findStreamSpan(t, s.index, found))
     span = found;
   selects = findStreamSelects(t, s.index);
   addAnchors();
-  setResidents();
-  int64_t bytes = makeRoom();
+  if (int64_t blocks = countResidents())
+    e.setResidents(blocks);
+  int64_t bytes = makeRoom() + tile.countBarrierBytes();
   Grid grid = getGrid(s);
   if (tile.skipped == StreamTile::Skipped::Shared)
     emitUnitsShared(grid);

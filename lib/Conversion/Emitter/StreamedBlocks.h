@@ -3,7 +3,8 @@
 //
 // The state of StreamedBlocks.cpp, of which StreamedBlocksWalk.cpp finds what
 // is walked, StreamedBlocksShared.cpp who looks at the rest,
-// StreamedBlocksAhead.cpp lets products go on beside terms, and
+// StreamedBlocksAhead.cpp lets products go on beside terms,
+// StreamedBlocksRoles.cpp has warps that copy for others, and
 // StreamedBlocksParts.cpp merges parts.
 //
 //===----------------------------------------------------------------------===//
@@ -96,18 +97,35 @@ struct Terms {
   llvm::SmallVector<mlir::Value> elements;
 };
 
+/// What a warp does: all that a block does; or it copies right operands
+/// (producer), or does the rest (consumer).
+enum class WarpRole { Any, Producer, Consumer };
+/// What is copied to shared memory ahead, each by stages and barriers of its
+/// own.
+enum class CopiedFor { Scores, Sums };
+
+/// A stage that chunks take in turn, and how often (modulo 2, i32) one has
+/// taken it before: that where warps copy for others alone.
+struct RingPlace {
+  mlir::Value slot, phase;
+};
+
 class StreamedBlocks {
 public:
-  StreamedBlocks(Emitter &e, const WorkLoop &loop)
-      : e(e), loop(loop), t(e), s(t.s), parts(e.loopCase.getParts()) {}
+  StreamedBlocks(Emitter &e, const WorkLoop &loop,
+                 WarpRole role = WarpRole::Any)
+      : e(e), loop(loop), t(e), s(t.s), parts(e.loopCase.getParts()),
+        warpRole(role) {}
 
   WorkShape emit();
 
 private:
+  void find();
   void findLayout();
+  WorkShape emitUnits();
   void addProduct(const StreamedSpace::Anchor &anchor);
   void addAnchors();
-  void setResidents();
+  int64_t countResidents();
   int64_t makeRoom();
   Emitter::Team getTeam();
   /// All threads of the block.
@@ -168,11 +186,23 @@ private:
                         IndexRange walked);
   void meetAhead();
   void emitWalkAhead(IndexRange walked);
-  void emitChunkAhead(mlir::Value lo, mlir::Value slot, IndexRange walked);
+  void emitChunkAhead(mlir::Value lo, RingPlace place, IndexRange walked);
   void packTerms();
   void startSums(mlir::Value slot);
   void holdBack();
   void settleSums();
+
+  // Warps that copy for others.
+  WorkShape emitRoles(Emitter::Team team);
+  RingPlace getFirstPlace();
+  RingPlace getNextPlace(RingPlace place);
+  void keepPlace(RingPlace place);
+  mlir::Value getRingBarrier(CopiedFor what, bool isFull, mlir::Value slot);
+  void waitForRing(CopiedFor what, bool isFull, RingPlace place);
+  void awaitCopies(CopiedFor what, RingPlace place);
+  void release(CopiedFor what, RingPlace place);
+  void produce(CopiedFor what, mlir::Value lo, RingPlace place);
+  void emitProducer(IndexRange walked);
 
   // What blocks skip, looked at by others.
   mlir::Value hasNoFiniteRow();
@@ -232,6 +262,8 @@ private:
   }
   void publish();
   void barrier() { mlir::NVVM::Barrier0Op::create(e.b); }
+  void meetConsumers();
+  void meetBeforeUnit();
 
   Emitter &e;
   const WorkLoop &loop;
@@ -239,6 +271,10 @@ private:
   StageAnalysis &s;
   /// Units that walk a part of the stream each, for the same rows.
   int64_t parts;
+  WarpRole warpRole;
+  /// Of warps that copy or are copied for: the barriers in shared memory, and
+  /// where they keep the place of the next chunk between units.
+  mlir::Value ring, keptSlot, keptPhase;
 
   unsigned warp = 1;
   mlir::Value thread;

@@ -93,31 +93,43 @@ void StreamedBlocks::meetAhead() {
   publish();
 }
 
-/// Multiplies the terms of the chunk from `lo` on, in stage `slot`, and
+/// Multiplies the terms of the chunk from `lo` on, in stage `place`, and
 /// computes those of the next one.
-void StreamedBlocks::emitChunkAhead(Value lo, Value slot, IndexRange walked) {
-  meetAhead();
-  // Those that find room behind the chunk before, the last that was multiplied:
-  // before products go on, for there are branches.
-  int64_t stages = tile.stages;
-  startCopiesAhead(
-      {e.add(lo, e.constant(stages * t.chunk)), slot},
-      {e.add(lo, e.constant((stages - 1) * t.chunk)), getSlotBefore(slot)},
-      walked);
+void StreamedBlocks::emitChunkAhead(Value lo, RingPlace place,
+                                    IndexRange walked) {
+  Value slot = place.slot;
+  RingPlace nextPlace = getNextPlace(place);
+  // Before products go on, for there are branches.
+  if (warpRole == WarpRole::Consumer) {
+    e.clearPlaces();
+    awaitCopies(CopiedFor::Scores, nextPlace);
+    awaitCopies(CopiedFor::Sums, place);
+  } else {
+    meetAhead();
+    // Those that find room behind the chunk before, the last that was
+    // multiplied.
+    int64_t stages = tile.stages;
+    startCopiesAhead(
+        {e.add(lo, e.constant(stages * t.chunk)), slot},
+        {e.add(lo, e.constant((stages - 1) * t.chunk)), getSlotBefore(slot)},
+        walked);
+  }
   Value next = e.add(lo, e.constant(t.chunk));
   e.setDim(t.begin, next);
   for (auto &product : scores)
     product->sums = product->tile->start(product->tile->begin(),
                                          product->left->getOperand(),
-                                         getRight(*product, getNextSlot(slot)));
+                                         getRight(*product, nextPlace.slot));
   startSums(slot);
   scores.front()->tile->wait(sums.size());
   for (auto &product : scores)
     product->sums = product->tile->settle(product->sums);
+  release(CopiedFor::Scores, nextPlace);
   emitRows(next);
   packTerms();
   holdBack();
   settleSums();
+  release(CopiedFor::Sums, place);
   for (auto &sum : sums)
     scaleSums(*sum);
 }
@@ -129,22 +141,28 @@ void StreamedBlocks::emitWalkAhead(IndexRange walked) {
   Value chunk = e.constant(t.chunk);
   auto walk = [&] {
     e.clearPlaces();
-    NVVM::CpAsyncWaitGroupOp::create(e.b, tile.stages - 1);
+    if (warpRole == WarpRole::Any)
+      NVVM::CpAsyncWaitGroupOp::create(e.b, tile.stages - 1);
     publish();
+    RingPlace place = getFirstPlace();
+    if (warpRole == WarpRole::Consumer)
+      awaitCopies(CopiedFor::Scores, place);
     e.setDim(t.begin, walked.lo);
     for (auto &product : scores)
-      product->sums = product->tile->multiply(
-          product->tile->begin(), product->left->getOperand(),
-          getRight(*product, e.constant(0)));
+      product->sums = product->tile->multiply(product->tile->begin(),
+                                              product->left->getOperand(),
+                                              getRight(*product, place.slot));
+    release(CopiedFor::Scores, place);
     // Sums are 0, whatever the factor.
     emitRows(walked.lo);
     packTerms();
-    Value slot = e.constant(0);
     auto getAll = [&] {
       SmallVector<Value> all = getCarried();
       for (auto &sum : sums)
         llvm::append_range(all, sum->packed);
-      all.push_back(slot);
+      all.push_back(place.slot);
+      if (place.phase)
+        all.push_back(place.phase);
       return all;
     };
     auto setAll = [&](ValueRange all) {
@@ -156,18 +174,25 @@ void StreamedBlocks::emitWalkAhead(IndexRange walked) {
           v = all.front();
           all = all.drop_front();
         }
-      slot = all.front();
+      place.slot = all.front();
+      if (place.phase)
+        place.phase = all.back();
     };
     setAll(e.forLoop(walked.lo, e.sub(walked.hi, chunk), chunk, getAll(),
                      [&](Value lo, ValueRange carried) {
                        setAll(carried);
-                       emitChunkAhead(lo, slot, walked);
-                       slot = getNextSlot(slot);
+                       emitChunkAhead(lo, place, walked);
+                       place = getNextPlace(place);
                        return getAll();
                      }));
-    meetAhead();
-    startSums(slot);
+    if (warpRole == WarpRole::Consumer)
+      awaitCopies(CopiedFor::Sums, place);
+    else
+      meetAhead();
+    startSums(place.slot);
     settleSums();
+    release(CopiedFor::Sums, place);
+    keepPlace(getNextPlace(place));
     return getCarried();
   };
   setCarried(e.ifElse(e.less(walked.lo, walked.hi),

@@ -30,6 +30,8 @@ using namespace mlir;
 Value StreamedBlocks::hasNoFiniteRow() {
   ImplicitLocOpBuilder &b = e.b;
   Value any = arith::ConstantOp::create(b, b.getBoolAttr(false));
+  if (warpRole == WarpRole::Producer)
+    return any;
   for (auto &sum : sums) {
     Type type = sum->p.accumulator;
     Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type)), all;
@@ -137,7 +139,9 @@ void StreamedBlocks::emitUnitsShared(const Grid &grid) {
   Value blocks = e.value(e.simplify(rowAxis->countBlocks()));
   Type i8 = b.getI8Type();
   Value isFirst =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, thread, none);
+      warpRole == WarpRole::Producer
+          ? Value(arith::ConstantOp::create(b, b.getBoolAttr(false)))
+          : arith::CmpIOp::create(b, arith::CmpIPredicate::eq, thread, none);
   auto both = [&](Value x, Value y) -> Value {
     return arith::AndIOp::create(b, x, y);
   };

@@ -175,6 +175,8 @@ Value StreamedBlocks::emitZeros(const Product &sum, Value from, Value to,
 /// operands of sums for chunks in some of these ranges.
 Value StreamedBlocks::findNotFinite(ArrayRef<IndexRange> ranges) {
   Value isBad = arith::ConstantOp::create(e.b, e.b.getBoolAttr(false));
+  if (warpRole == WarpRole::Producer)
+    return isBad;
   for (auto &sum : sums) {
     Emitter::Repeated repeated(e, {t.extent});
     // As the thread reads it.
@@ -202,6 +204,8 @@ Value StreamedBlocks::findNotFinite(ArrayRef<IndexRange> ranges) {
 /// the begin of each of these ranges, a chunk each.
 Value StreamedBlocks::findUnbounded(ArrayRef<IndexRange> ranges, Value step) {
   Value isBad = arith::ConstantOp::create(e.b, e.b.getBoolAttr(false));
+  if (warpRole == WarpRole::Producer)
+    return isBad;
   for (auto &product : scores) {
     Emitter::Repeated repeated(e, {t.extent});
     auto element = cast<FloatType>(product->tile->getElement());

@@ -231,6 +231,18 @@ Value Emitter::makeLaunchShared() {
                    LLVM::Linkage::External, llir::kLaunchSharedAlignment);
 }
 
+Value luminal::makeThreadMemory(Emitter &e, Type type, int64_t count) {
+  OpBuilder::InsertionGuard guard(e.b);
+  Operation *function = e.b.getBlock()->getParentOp();
+  if (!isa<LLVM::LLVMFuncOp>(function))
+    function = function->getParentOfType<LLVM::LLVMFuncOp>();
+  e.b.setInsertionPointToStart(
+      &cast<LLVM::LLVMFuncOp>(function).getBody().front());
+  return LLVM::AllocaOp::create(e.b,
+                                LLVM::LLVMPointerType::get(e.b.getContext()),
+                                type, e.constant(count), /*alignment=*/16);
+}
+
 Value luminal::getThreadMask(Emitter &e, Value thread, unsigned count) {
   ImplicitLocOpBuilder &b = e.b;
   const unsigned warp = e.machine.warpThreads;

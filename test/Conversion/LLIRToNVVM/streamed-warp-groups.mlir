@@ -34,10 +34,10 @@
 // PTX: wgmma.wait_group.sync.aligned 1;
 // PTX: vote.sync.all.pred
 // PTX: wgmma.wait_group.sync.aligned 0;
-func.func @many(%q: tensor<32x2048x128xbf16>, %k: tensor<32x2048x128xbf16>, %v: tensor<32x2048x64xbf16>) -> tensor<32x2048x64xbf16> {
-  %s = llir.gemm %q, %k k(128) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<32x2048x128xbf16>, tensor<32x2048x128xbf16> -> tensor<32x2048x2048xbf16>
-  %p = llir.softmax %s : tensor<32x2048x2048xbf16>
-  %o = llir.gemm %p, %v k(2048) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<32x2048x2048xbf16>, tensor<32x2048x64xbf16> -> tensor<32x2048x64xbf16>
+func.func @many(%q: tensor<32x2048x128xbf16>, %k: tensor<32x192x128xbf16>, %v: tensor<32x192x64xbf16>) -> tensor<32x2048x64xbf16> {
+  %s = llir.gemm %q, %k k(128) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<32x2048x128xbf16>, tensor<32x192x128xbf16> -> tensor<32x2048x192xbf16>
+  %p = llir.softmax %s : tensor<32x2048x192xbf16>
+  %o = llir.gemm %p, %v k(192) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<32x2048x192xbf16>, tensor<32x192x64xbf16> -> tensor<32x2048x64xbf16>
   return %o : tensor<32x2048x64xbf16>
 }
 

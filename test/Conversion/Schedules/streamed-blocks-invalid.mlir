@@ -318,3 +318,71 @@ func.func @no_reduction(%a: tensor<128x64xf16>, %b: tensor<128x64xf16>, %c: tens
   }
   return %r : tensor<128x64xf16>
 }
+
+// -----
+
+func.func @not_beside(%a: tensor<256x64xf16>, %b: tensor<256x64xf16>, %c: tensor<256x64xf16>) -> tensor<256x64xf16> {
+  // expected-error @+1 {{warps are specialized where terms are computed beside products}}
+  %0 = llir.kernel(%a, %b, %c) loops<grid(d0:128) stream(d1:128) threads(384, 384) op0 = block {columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, stages = 2, use = wgmma} op1 = joint op5 = block {columnalong = own, columnlanes = 8, stages = 2, use = wgmma, warps = specialized}> : (tensor<256x64xf16>, tensor<256x64xf16>, tensor<256x64xf16>) -> tensor<256x64xf16> {
+  ^bb0(%q: tensor<256x64xf16>, %k: tensor<256x64xf16>, %v: tensor<256x64xf16>):
+    %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<256x64xf16>, tensor<256x64xf16> -> tensor<256x256xf16>
+    %2 = llir.reduce max %1 : tensor<256x256xf16> -> tensor<256xf16>
+    %3 = llir.view %2 <(d0, d1) -> (d0)> : tensor<256xf16> -> tensor<256x256xf16>
+    %4 = llir.elementwise sub(%1, %3) : (tensor<256x256xf16>, tensor<256x256xf16>) -> tensor<256x256xf16>
+    %5 = llir.elementwise exp(%4) : (tensor<256x256xf16>) -> tensor<256x256xf16>
+    %6 = llir.gemm %5, %v k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<256x256xf16>, tensor<256x64xf16> -> tensor<256x64xf16>
+    llir.yield %6 : tensor<256x64xf16>
+  }
+  return %0 : tensor<256x64xf16>
+}
+
+// -----
+
+func.func @parts(%a: tensor<256x64xf16>, %b: tensor<256x64xf16>, %c: tensor<256x64xf16>) -> tensor<256x64xf16> {
+  // expected-error @+1 {{warps are specialized, and blocks walk parts}}
+  %0 = llir.kernel(%a, %b, %c) loops<grid(d0:128) stream(d1:64) parts(2) threads(384, 384) op0 = block {columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, stages = 2, use = wgmma} op1 = joint op5 = block {columnalong = own, columnlanes = 8, stages = 2, terms = beside, use = wgmma, warps = specialized}> : (tensor<256x64xf16>, tensor<256x64xf16>, tensor<256x64xf16>) -> tensor<256x64xf16> {
+  ^bb0(%q: tensor<256x64xf16>, %k: tensor<256x64xf16>, %v: tensor<256x64xf16>):
+    %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<256x64xf16>, tensor<256x64xf16> -> tensor<256x256xf16>
+    %2 = llir.reduce max %1 : tensor<256x256xf16> -> tensor<256xf16>
+    %3 = llir.view %2 <(d0, d1) -> (d0)> : tensor<256xf16> -> tensor<256x256xf16>
+    %4 = llir.elementwise sub(%1, %3) : (tensor<256x256xf16>, tensor<256x256xf16>) -> tensor<256x256xf16>
+    %5 = llir.elementwise exp(%4) : (tensor<256x256xf16>) -> tensor<256x256xf16>
+    %6 = llir.gemm %5, %v k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<256x256xf16>, tensor<256x64xf16> -> tensor<256x64xf16>
+    llir.yield %6 : tensor<256x64xf16>
+  }
+  return %0 : tensor<256x64xf16>
+}
+
+// -----
+
+func.func @registers(%a: tensor<256x64xf16>, %b: tensor<256x64xf16>, %c: tensor<256x64xf16>) -> tensor<256x64xf16> {
+  // expected-error @+1 {{is to find room for 1 blocks of 640 threads, which leaves each 112 registers, its products take 160}}
+  %0 = llir.kernel(%a, %b, %c) loops<grid(d0:256) stream(d1:128) threads(640, 640) op0 = block {columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, stages = 2, use = wgmma} op1 = joint op5 = block {columnalong = own, columnlanes = 8, stages = 2, terms = beside, use = wgmma, warps = specialized}> : (tensor<256x64xf16>, tensor<256x64xf16>, tensor<256x64xf16>) -> tensor<256x64xf16> {
+  ^bb0(%q: tensor<256x64xf16>, %k: tensor<256x64xf16>, %v: tensor<256x64xf16>):
+    %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<256x64xf16>, tensor<256x64xf16> -> tensor<256x256xf16>
+    %2 = llir.reduce max %1 : tensor<256x256xf16> -> tensor<256xf16>
+    %3 = llir.view %2 <(d0, d1) -> (d0)> : tensor<256xf16> -> tensor<256x256xf16>
+    %4 = llir.elementwise sub(%1, %3) : (tensor<256x256xf16>, tensor<256x256xf16>) -> tensor<256x256xf16>
+    %5 = llir.elementwise exp(%4) : (tensor<256x256xf16>) -> tensor<256x256xf16>
+    %6 = llir.gemm %5, %v k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<256x256xf16>, tensor<256x64xf16> -> tensor<256x64xf16>
+    llir.yield %6 : tensor<256x64xf16>
+  }
+  return %0 : tensor<256x64xf16>
+}
+
+// -----
+
+func.func @producers(%a: tensor<256x64xf16>, %b: tensor<256x64xf16>, %c: tensor<256x64xf16>) -> tensor<256x64xf16> {
+  // expected-error @+1 {{has 128 threads for a tile of 128 rows, expected 256}}
+  %0 = llir.kernel(%a, %b, %c) loops<grid(d0:128) stream(d1:128) threads(256, 256) op0 = block {columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, stages = 2, use = wgmma} op1 = joint op5 = block {columnalong = own, columnlanes = 8, stages = 2, terms = beside, use = wgmma, warps = specialized}> : (tensor<256x64xf16>, tensor<256x64xf16>, tensor<256x64xf16>) -> tensor<256x64xf16> {
+  ^bb0(%q: tensor<256x64xf16>, %k: tensor<256x64xf16>, %v: tensor<256x64xf16>):
+    %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<256x64xf16>, tensor<256x64xf16> -> tensor<256x256xf16>
+    %2 = llir.reduce max %1 : tensor<256x256xf16> -> tensor<256xf16>
+    %3 = llir.view %2 <(d0, d1) -> (d0)> : tensor<256xf16> -> tensor<256x256xf16>
+    %4 = llir.elementwise sub(%1, %3) : (tensor<256x256xf16>, tensor<256x256xf16>) -> tensor<256x256xf16>
+    %5 = llir.elementwise exp(%4) : (tensor<256x256xf16>) -> tensor<256x256xf16>
+    %6 = llir.gemm %5, %v k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<256x256xf16>, tensor<256x64xf16> -> tensor<256x64xf16>
+    llir.yield %6 : tensor<256x64xf16>
+  }
+  return %0 : tensor<256x64xf16>
+}

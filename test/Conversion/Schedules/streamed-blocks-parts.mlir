@@ -82,15 +82,15 @@ func.func @short(%a: tensor<8x1x64xf16>, %b: tensor<8x96x64xf16>, %c: tensor<8x9
 // CHECK-LABEL: func.func @many
 // CHECK-NOT: parts
 // REMARK: Function=many {{.*}} no parts because="there are units for all workers"
-func.func @many(%a: tensor<8x4096x64xf16>, %b: tensor<8x8192x64xf16>, %c: tensor<8x8192x64xf16>) -> tensor<8x4096x64xf16> {
-  %r = llir.kernel(%a, %b, %c) : (tensor<8x4096x64xf16>, tensor<8x8192x64xf16>, tensor<8x8192x64xf16>) -> tensor<8x4096x64xf16> {
-  ^bb0(%q: tensor<8x4096x64xf16>, %k: tensor<8x8192x64xf16>, %v: tensor<8x8192x64xf16>):
-    %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x4096x64xf16>, tensor<8x8192x64xf16> -> tensor<8x4096x8192xf16>
-    %m = llir.reduce max %s : tensor<8x4096x8192xf16> -> tensor<8x4096xf16>
-    %w = llir.view %m <(d0, d1, d2) -> (d0, d1)> : tensor<8x4096xf16> -> tensor<8x4096x8192xf16>
-    %d = llir.elementwise sub(%s, %w) : (tensor<8x4096x8192xf16>, tensor<8x4096x8192xf16>) -> tensor<8x4096x8192xf16>
-    %e = llir.elementwise exp(%d) : (tensor<8x4096x8192xf16>) -> tensor<8x4096x8192xf16>
-    %o = llir.gemm %e, %v k(8192) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x4096x8192xf16>, tensor<8x8192x64xf16> -> tensor<8x4096x64xf16>
+func.func @many(%a: tensor<8x4096x64xf16>, %b: tensor<8x1024x64xf16>, %c: tensor<8x1024x64xf16>) -> tensor<8x4096x64xf16> {
+  %r = llir.kernel(%a, %b, %c) : (tensor<8x4096x64xf16>, tensor<8x1024x64xf16>, tensor<8x1024x64xf16>) -> tensor<8x4096x64xf16> {
+  ^bb0(%q: tensor<8x4096x64xf16>, %k: tensor<8x1024x64xf16>, %v: tensor<8x1024x64xf16>):
+    %s = llir.gemm %q, %k k(64) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x4096x64xf16>, tensor<8x1024x64xf16> -> tensor<8x4096x1024xf16>
+    %m = llir.reduce max %s : tensor<8x4096x1024xf16> -> tensor<8x4096xf16>
+    %w = llir.view %m <(d0, d1, d2) -> (d0, d1)> : tensor<8x4096xf16> -> tensor<8x4096x1024xf16>
+    %d = llir.elementwise sub(%s, %w) : (tensor<8x4096x1024xf16>, tensor<8x4096x1024xf16>) -> tensor<8x4096x1024xf16>
+    %e = llir.elementwise exp(%d) : (tensor<8x4096x1024xf16>) -> tensor<8x4096x1024xf16>
+    %o = llir.gemm %e, %v k(1024) <(d0, d1, d2, d3) -> (d0, d1, d3)>, <(d0, d1, d2, d3) -> (d0, d3, d2)> : tensor<8x4096x1024xf16>, tensor<8x1024x64xf16> -> tensor<8x4096x64xf16>
     llir.yield %o : tensor<8x4096x64xf16>
   }
   return %r : tensor<8x4096x64xf16>

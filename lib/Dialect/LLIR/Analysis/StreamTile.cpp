@@ -24,6 +24,9 @@ static constexpr int64_t kMostRows = 64, kMostChunk = 32, kMostPlainChunk = 64,
                          kLargePlainChunk = 128;
 /// Indices of the stream at a time for four warps together.
 static constexpr int64_t kGroupChunk = 64;
+/// The same where warps are specialized, and groups of four warps that multiply
+/// then: one block has a multiprocessor.
+static constexpr int64_t kSpecializedChunk = 128, kSpecializedGroups = 2;
 /// Chunks that they have in shared memory where products go on beside terms,
 /// and blocks of a multiprocessor that are to be there.
 static constexpr unsigned kGroupStages = 3;
@@ -95,7 +98,7 @@ StreamTile::findPart(const Anchor &anchor) const {
 
 /// The products have parts.
 int64_t StreamTile::countBytes(ArrayRef<Anchor> anchors) const {
-  int64_t bytes = 0;
+  int64_t bytes = countBarrierBytes();
   for (const Anchor &anchor : anchors) {
     if (anchor.role == Role::Reduction)
       continue;
@@ -159,11 +162,38 @@ int64_t StreamTile::countMoved(ArrayRef<Anchor> anchors) const {
   return registers;
 }
 
+/// Threads get registers by eight.
+static int64_t roundRegisters(int64_t n) { return n / 8 * 8; }
+
+int64_t luminal::countThreadRegisters(int64_t blocks, int64_t threads,
+                                      const MachineModel &machine) {
+  return roundRegisters(machine.blockRegisters / (blocks * threads));
+}
+
+/// Two for each chunk of scores and of sums in shared memory: it is there, and
+/// it has been multiplied.
+int64_t StreamTile::countBarrierBytes() const {
+  constexpr int64_t bytes = 8;
+  return producers
+             ? llvm::alignTo(4 * stages * bytes, llir::kLaunchSharedAlignment)
+             : 0;
+}
+
+int64_t StreamTile::countConsumerRegisters(int64_t blocks,
+                                           const MachineModel &machine) const {
+  const int64_t all = threads + producers;
+  const int64_t ofBlock = all * countThreadRegisters(blocks, all, machine);
+  return roundRegisters(
+      std::min<int64_t>((ofBlock - producers * kProducerRegisters) / threads,
+                        machine.threadRegisters));
+}
+
 int64_t StreamTile::countResidents(ArrayRef<Anchor> anchors,
                                    const MachineModel &machine) const {
   int64_t ofThread = countRegisters(anchors) + countMoved(anchors) +
                      (useWarpGroups ? kOtherRegistersOfGroup : kOtherRegisters);
-  int64_t ofBlock = threads * std::min(ofThread, machine.threadRegisters);
+  int64_t ofBlock = threads * std::min(ofThread, machine.threadRegisters) +
+                    int64_t(producers) * kProducerRegisters;
   int64_t residents =
       std::min(machine.blockRegisters / ofBlock,
                machine.sharedBytes / std::max<int64_t>(1, countBytes(anchors)));
@@ -192,11 +222,14 @@ StreamTile StreamTile::get(const StreamedStages &t,
     if (StringRef word = form.getWord("skipped"); !word.empty())
       tile.skipped = word == "shared" ? Skipped::Shared : Skipped::None;
     tile.isAhead |= form.getWord("terms") == "beside";
+    if (form.getWord("warps") == "specialized")
+      tile.producers = kProducers;
     if (int64_t stages = form.getNumber("stages", 1); stages > 1) {
       tile.stages = stages;
       tile.copied.insert(anchor.op);
     }
   }
+  tile.threads -= std::min(tile.threads, tile.producers);
   return tile;
 }
 
@@ -268,6 +301,9 @@ AnchorDecision StreamTile::fits(ArrayRef<Anchor> anchors,
           "terms are computed beside products of four warps together, of "
           "which all right operands are copied, and behind scores");
   }
+  if (producers && !isAhead)
+    return AnchorDecision::refuse(
+        "warps are specialized where terms are computed beside products");
   if (useWarpGroups && (!machine.hasWarpGroups || rows % kGroupRows != 0))
     return AnchorDecision::refuse("four warps together do not multiply on this "
                                   "machine, or not so many rows");
@@ -352,6 +388,24 @@ AnchorDecision StreamTile::choose(ArrayRef<Anchor> anchors,
           return last;
       }
   return last;
+}
+
+std::optional<StreamTile>
+StreamTile::specialize(ArrayRef<Anchor> anchors, std::optional<int64_t> rows,
+                       const MachineModel &machine) const {
+  StreamTile tile = *this;
+  tile.producers = kProducers;
+  // Three groups took 0.96 to 1.0 of the time where heads have 64 elements, and
+  // spilled registers where a stream ends within a chunk (H200).
+  tile.rows = kSpecializedGroups * kGroupRows;
+  tile.threads = kSpecializedGroups * kGroupThreads;
+  tile.chunk = kSpecializedChunk;
+  tile.stages = kStages;
+  tile.usedRows = std::min(tile.rows, rows.value_or(tile.rows));
+  bool fit = tile.fits(anchors, machine) &&
+             tile.countConsumerRegisters(/*blocks=*/1, machine) >=
+                 tile.countJoinedRegisters(anchors) + kRegistersBesideSums;
+  return fit ? std::optional(tile) : std::nullopt;
 }
 
 /// Rows that read the same columns, about.

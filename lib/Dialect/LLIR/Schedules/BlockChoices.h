@@ -34,11 +34,11 @@ verifyReading(LoopFormAttr form, const ProductAnalysis &p, bool ofRows,
               int64_t count, int64_t depth,
               llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
-/// Checks that so many blocks of threads leave each thread the registers of a
-/// product that four warps multiply together, into so many registers of sums.
+/// Checks that so many blocks of threads of a multiprocessor, which leave each
+/// thread `room` registers, leave it those of a product that four warps
+/// multiply together, into so many registers of sums.
 mlir::LogicalResult
-verifyResidents(int64_t blocks, int64_t threads, int64_t sums,
-                const MachineModel &machine,
+verifyResidents(int64_t blocks, int64_t threads, int64_t room, int64_t sums,
                 llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
 } // namespace luminal::llir

@@ -24,6 +24,7 @@
 #include "BlockChoices.h"
 #include "Threads.h"
 #include "TileForm.h"
+#include "luminal/Dialect/LLIR/Analysis/StreamTile.h"
 #include "luminal/Dialect/LLIR/Schedules/ProductTime.h"
 #include "luminal/Dialect/LLIR/Utils/SharedMemory.h"
 #include "luminal/Dialect/LLIR/Utils/Values.h"
@@ -505,18 +506,14 @@ static LogicalResult verifyTile(const TileForm &tile, const ProductAnalysis &p,
 }
 
 LogicalResult
-llir::verifyResidents(int64_t blocks, int64_t threads, int64_t sums,
-                      const MachineModel &machine,
+llir::verifyResidents(int64_t blocks, int64_t threads, int64_t room,
+                      int64_t sums,
                       function_ref<InFlightDiagnostic()> emitError) {
-  // Threads get registers by eight; beside its sums, an instruction of four
-  // warps takes 26 to 30 (ptxas 13.0).
-  constexpr int64_t kStep = 8, kBesideSums = 32;
-  int64_t room = machine.blockRegisters / (blocks * threads) / kStep * kStep;
-  if (room < sums + kBesideSums)
+  if (room < sums + kRegistersBesideSums)
     return emitError() << "is to find room for " << blocks << " blocks of "
                        << threads << " threads, which leaves each " << room
                        << " registers, its products take "
-                       << sums + kBesideSums;
+                       << sums + kRegistersBesideSums;
   return success();
 }
 
@@ -590,9 +587,10 @@ static LogicalResult verify(KernelOp kernel,
     return failure();
   if (form.getWord("use") != "wgmma")
     return success();
-  return verifyResidents(form.getNumber("blocks", 1), loopCase.getThreads(),
-                         rows * columns / loopCase.getThreads(), machine,
-                         emitError);
+  int64_t blocks = form.getNumber("blocks", 1), threads = loopCase.getThreads();
+  return verifyResidents(blocks, threads,
+                         countThreadRegisters(blocks, threads, machine),
+                         rows * columns / threads, emitError);
 }
 
 /// Each part has a step of k.

@@ -156,6 +156,8 @@ static Decision check(StreamedStages &t, const StreamTile &tile, unsigned parts,
                       const MachineModel &machine) {
   if (Decision fits = tile.fits(t.getAnchors(), machine); !fits)
     return fits;
+  if (tile.producers && parts > 1)
+    return Decision::refuse("warps are specialized, and blocks walk parts");
   if (Decision fits = areOfRows(t); !fits)
     return fits;
   if (Decision fits = areReadInPlace(t);
@@ -240,12 +242,105 @@ static void addForms(CaseBuilder &c, const StreamedStages &t,
       numbers.push_back({"stages", stages});
     if (tile.isAhead && anchor.role == Role::Sum)
       words.push_back({"terms", "beside"});
+    if (tile.producers && anchor.role == Role::Sum)
+      words.push_back({"warps", "specialized"});
     if (StringRef word = getWord(tile.skipped);
         !word.empty() && anchor.role == Role::Sum)
       words.push_back({"skipped", word});
     c.addForm(anchor.op, "block", numbers, words);
   }
 }
+
+//===----------------------------------------------------------------------===//
+// Specialized warps
+//===----------------------------------------------------------------------===//
+
+/// Products (multiplications and additions) of a block at least where warps are
+/// specialized. One block has a multiprocessor, and no other hides how it
+/// begins and ends, as blocks of few rows hide each other's: so the more, the
+/// more of those there would be. Where blocks look at what others skip, a
+/// block's end takes longer. From attention of 512 and 4,096 keys, heads of 64
+/// and 128, causal and not (H200): level at 7, 19, 30 and 40 million.
+static constexpr double kLeastOfResident = 8e6, kLeastOfShared = 12e6;
+
+/// Rows of the multiprocessor that has most of them, over what blocks of few
+/// rows give it.
+static constexpr double kMostOfRows = 1.1;
+/// Blocks for a multiprocessor, of which there are as many as a call has rows.
+static constexpr double kLeastUnits = 1.5;
+
+/// Elements of the stream that a row needs, on the mean of some rows.
+static double countNeeded(StreamedStages &t, double extent) {
+  NeededSpan span;
+  if (!findStreamSpan(t, t.s.index, span))
+    return extent;
+  const StageAxis *rows = getRowAxis(t);
+  const Assumptions &symbols = t.a.getAssumptions();
+  const double count = rows ? nominalValue(rows->extent, symbols) : 1;
+  auto at = [&](const Expr &x, double row) {
+    std::vector<Expr> dims;
+    for (unsigned i = 0; i < t.a.getExtents().size(); ++i)
+      dims.push_back(rows && i == rows->dim ? Expr(int64_t(row))
+                                            : Expr::dim(i));
+    double value = nominalValue(t.a.simplify(x.substituteDims(dims)), symbols);
+    return std::clamp(value, 0.0, extent);
+  };
+  constexpr int samples = 9;
+  double sum = 0;
+  for (int i = 0; i < samples; ++i) {
+    double row = (count - 1) * i / (samples - 1);
+    sum += std::max(0.0, at(span.hi, row) - at(span.lo, row));
+  }
+  return sum / samples;
+}
+
+/// Whether specialized warps are faster than the blocks of `other`, of few rows
+/// each, for all sizes that there may be: cases of a kernel have as many
+/// threads in a block, so that none is chosen at a call.
+static Decision paysSpecialized(StreamedStages &t, const StreamTile &tile,
+                                const StreamTile &other,
+                                const MachineModel &machine) {
+  const Assumptions &symbols = t.a.getAssumptions();
+  double width = 0;
+  for (const Anchor &anchor : t.getAnchors())
+    if (anchor.role != Role::Reduction) {
+      StreamTile::Part part = tile.getPart(anchor);
+      width += double(anchor.role == Role::Scores ? part.depth : part.columns);
+    }
+  const int64_t residents = other.countResidents(t.getAnchors(), machine);
+  double least = kLeastOfResident * double(residents - 1);
+  if (tile.skipped == StreamTile::Skipped::Shared)
+    least += kLeastOfShared;
+  double extent = nominalValue(t.extent, symbols),
+         needed = countNeeded(t, extent),
+         enough = least / (double(tile.rows) * width);
+  if (!symbols.provablyLessEqual(
+          int64_t(std::ceil(enough * extent / std::max(1.0, needed))),
+          t.extent))
+    return Decision::refuse("a block may multiply too little");
+  const StageAxis *rows = getRowAxis(t);
+  double units = nominalValue(countBlocks(t.s.axes), symbols),
+         workers = double(machine.workers);
+  if (rows && !rows->extent.asConstant()) {
+    double others = units / nominalValue(rows->countBlocks(), symbols);
+    int64_t least =
+        int64_t(std::ceil(kLeastUnits * workers / others)) * tile.rows;
+    if (!symbols.provablyLessEqual(least, rows->extent))
+      return Decision::refuse("rows may be too few for all multiprocessors");
+  } else {
+    auto getMostRows = [&](double rows) {
+      return rows * std::ceil(units * double(tile.rows) / rows / workers);
+    };
+    if (getMostRows(double(tile.rows)) >
+        kMostOfRows * getMostRows(double(other.rows)))
+      return Decision::refuse("multiprocessors would be without work");
+  }
+  return Decision::accept();
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
 
 /// Blocks of one warp that walk parts of a stream on a multiprocessor: one
 /// query of 8 heads over 32,768 keys took 47 us, with four 54 (H200).
@@ -316,35 +411,36 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   StreamedStages t(a);
   CaseBuilder c(kernel.getContext(), machine);
   StreamTile tile;
+  SmallVector<unsigned> rows;
+  SmallVector<SmallVector<unsigned>> groups;
+  SmallVector<int64_t> blocks;
+  std::optional<int64_t> count = 1;
+  auto setTile = [&](int64_t block, int64_t chunk) {
+    SmallVector<SmallVector<unsigned>> ofTile = groups;
+    SmallVector<int64_t> sizes = blocks;
+    // Rows are the fastest axis: consecutive units share their columns.
+    if (!rows.empty()) {
+      ofTile.push_back(rows);
+      sizes.push_back(block);
+    }
+    t.s.setAxes(ofTile, sizes);
+    t.setChunk(chunk);
+  };
   auto find = [&]() -> Decision {
     if (Decision found = t.find(); !found)
       return found;
-    SmallVector<unsigned> rows = t.s.findOwnDims(/*ofLeft=*/true);
-    SmallVector<SmallVector<unsigned>> groups;
-    SmallVector<int64_t> blocks;
+    rows = t.s.findOwnDims(/*ofLeft=*/true);
     for (unsigned i = 0; i < t.s.extents.size(); ++i)
       if (!t.s.extents[i].isConstant(1) && !llvm::is_contained(rows, i)) {
         groups.push_back({i});
         blocks.push_back(1);
       }
-    std::optional<int64_t> count = 1;
     if (!rows.empty()) {
       std::vector<Expr> extents;
       for (unsigned i : rows)
         extents.push_back(t.s.extents[i]);
       count = a.simplify(product(extents)).asConstant();
     }
-    auto setTile = [&](int64_t block, int64_t chunk) {
-      SmallVector<SmallVector<unsigned>> ofTile = groups;
-      SmallVector<int64_t> sizes = blocks;
-      // Rows are the fastest axis: consecutive units share their columns.
-      if (!rows.empty()) {
-        ofTile.push_back(rows);
-        sizes.push_back(block);
-      }
-      t.s.setAxes(ofTile, sizes);
-      t.setChunk(chunk);
-    };
     // Large tiles pay where there are enough.
     Expr others = 1;
     for (ArrayRef<unsigned> group : groups)
@@ -382,14 +478,41 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
       why.push_back({"not streamed", describeWithPlace(other)});
     return {};
   }
-  tile.skipped = chooseSkipped(t, machine);
-  for (const StageAxis &axis : t.s.axes)
-    c.grid.push_back(c.axis(axis.positions, axis.block));
-  c.stream.push_back(c.axis({t.getPosition()}, tile.chunk));
-  c.threads = c.team = tile.threads;
-  addForms(c, t, tile, machine);
+  auto addAll = [&](CaseBuilder &c, const StreamTile &tile) {
+    for (const StageAxis &axis : t.s.axes)
+      c.grid.push_back(c.axis(axis.positions, axis.block));
+    c.stream.push_back(c.axis({t.getPosition()}, tile.chunk));
+    c.threads = c.team = tile.threads + tile.producers;
+    addForms(c, t, tile, machine);
+  };
   why.push_back({"form", "anchors jointly over one streamed dim"});
   why.push_back({"anchors", uint64_t(t.getAnchors().size())});
+  // Many rows of a long stream.
+  auto specialize = [&](CaseBuilder &c) -> Decision {
+    std::optional<StreamTile> found =
+        tile.specialize(t.getAnchors(), count, machine);
+    if (!found)
+      return Decision::refuse("a tile of many rows does not fit");
+    StreamTile special = *found;
+    setTile(special.rows, special.chunk);
+    special.skipped = chooseSkipped(t, machine);
+    if (Decision fits = check(t, special, /*parts=*/1, machine); !fits)
+      return fits;
+    if (Decision pays = paysSpecialized(t, special, tile, machine); !pays)
+      return pays;
+    addAll(c, special);
+    why.push_back({"warps specialized for rows", uint64_t(special.rows)});
+    return Decision::accept();
+  };
+  if (tile.isAhead) {
+    Decision taken = specialize(c);
+    if (taken)
+      return {c.build()};
+    why.push_back({"no specialized warps because", taken.str()});
+  }
+  setTile(tile.rows, tile.chunk);
+  tile.skipped = chooseSkipped(t, machine);
+  addAll(c, tile);
   why.push_back({"chunk", uint64_t(tile.chunk)});
   return buildWithParts(t, tile, c, machine, why);
 }
@@ -437,6 +560,7 @@ static LogicalResult verify(KernelOp kernel,
                             function_ref<InFlightDiagnostic()> emitError) {
   static const StringRef uses[] = {"mma", "wgmma", "fma"},
                          alongs[] = {"k", "own"}, terms[] = {"beside"},
+                         warps[] = {"specialized"},
                          skipped[] = {"shared", "none"};
   if (!machine.sharedBytes)
     return emitError() << "has anchors that blocks of threads walk jointly, "
@@ -452,7 +576,7 @@ static LogicalResult verify(KernelOp kernel,
   if (!fits)
     return emitError() << "walks anchors jointly, but " << fits.str();
   StreamTile tile = StreamTile::get(t, loopCase);
-  if (loopCase.getTeam() != tile.threads)
+  if (loopCase.getTeam() != loopCase.getThreads())
     return emitError() << "walks anchors jointly by teams of "
                        << loopCase.getTeam()
                        << " threads, expected all of a block";
@@ -482,11 +606,14 @@ static LogicalResult verify(KernelOp kernel,
     if (anchor.role == Role::Scores)
       rules.append({{"rowlanes", 1, 16}, {"rowalong", 0, 0, alongs}});
     if (anchor.role == Role::Sum)
-      rules.append({{"terms", 0, 0, terms}, {"skipped", 0, 0, skipped}});
+      rules.append({{"terms", 0, 0, terms},
+                    {"warps", 0, 0, warps},
+                    {"skipped", 0, 0, skipped}});
     if (failed(verifyNumbers(form, rules, emitError)))
       return failure();
     if (anchor.role == Role::Sum &&
         (tile.isAhead != (form.getWord("terms") == "beside") ||
+         bool(tile.producers) != (form.getWord("warps") == "specialized") ||
          getWord(tile.skipped) != form.getWord("skipped")))
       return emitError() << "sums terms in different ways";
     if (!isProduct)
@@ -522,13 +649,16 @@ static LogicalResult verify(KernelOp kernel,
       !possible)
     return emitError() << "walks anchors jointly by blocks of threads, but "
                        << possible.str();
-  for (const Anchor &anchor : t.getAnchors())
+  for (const Anchor &anchor : t.getAnchors()) {
+    int64_t blocks =
+        loopCase.getForm(getPosition(anchor.op)).getNumber("blocks", 1);
     if (tile.useWarpGroups &&
-        failed(verifyResidents(
-            loopCase.getForm(getPosition(anchor.op)).getNumber("blocks", 1),
-            tile.threads, tile.countJoinedRegisters(t.getAnchors()), machine,
-            emitError)))
+        failed(verifyResidents(blocks, loopCase.getThreads(),
+                               tile.countConsumerRegisters(blocks, machine),
+                               tile.countJoinedRegisters(t.getAnchors()),
+                               emitError)))
       return failure();
+  }
   if (std::optional<int64_t> n = t.extent.asConstant()) {
     int64_t chunks = llvm::divideCeil(*n, t.chunk), parts = loopCase.getParts();
     if (parts > 1 && chunks < parts)

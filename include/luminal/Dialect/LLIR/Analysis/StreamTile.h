@@ -28,6 +28,15 @@ mlir::Type getMultipliedType(const StreamedSpace::Anchor &anchor);
 /// f32 rounds by 2^-24.
 bool hasSplitTerms(const StreamedSpace::Anchor &anchor);
 
+/// Registers that so many blocks of a multiprocessor leave each of their
+/// threads, which get them by eight.
+int64_t countThreadRegisters(int64_t blocks, int64_t threads,
+                             const MachineModel &machine);
+
+/// Registers that an instruction of four warps takes beside its sums (26 to 30,
+/// ptxas 13.0).
+inline constexpr int64_t kRegistersBesideSums = 32;
+
 struct StreamTile {
   /// By tensor cores, or by multiplication and addition.
   bool useTensorCores = false;
@@ -45,6 +54,9 @@ struct StreamTile {
   /// The terms of a chunk are computed beside the products that sum those of
   /// the chunk before.
   bool isAhead = false;
+  /// Threads of the block that copy right operands for those that multiply
+  /// (`threads`), which copy nothing then; 0: none.
+  unsigned producers = 0;
   /// Who looks at what a block leaves out of the stream: the block itself,
   /// other blocks, or no one, for it walks all.
   enum class Skipped { Own, Shared, None } skipped = Skipped::Own;
@@ -54,6 +66,7 @@ struct StreamTile {
   static constexpr int64_t kWarpRows = 16;
   /// Rows that four warps take together.
   static constexpr int64_t kGroupRows = 64;
+  static constexpr unsigned kGroupThreads = 128;
   /// Rows of tiles that they take.
   static constexpr int64_t kJoinedRows = 128;
   /// Parts whose states are read at a time when they are merged, so that their
@@ -61,6 +74,9 @@ struct StreamTile {
   static constexpr int64_t kMergedAtOnce = 4;
   /// Threads that multiply without tensor cores.
   static constexpr unsigned kPlainThreads = 256;
+  /// Threads that copy for others, all that share a limit of registers; and the
+  /// registers that each of them keeps.
+  static constexpr unsigned kProducers = 128, kProducerRegisters = 32;
 
   /// The tile of a case that was applied to `t`.
   static StreamTile get(const StreamedStages &t, llir::LoopCaseAttr loopCase);
@@ -79,6 +95,12 @@ struct StreamTile {
          std::optional<int64_t> rows, const MachineModel &machine,
          llvm::ArrayRef<mlir::Operation *> copied, bool areMany,
          StreamTile &tile);
+
+  /// The tile for many rows and a long stream whose right operands some warps
+  /// copy for the others; nothing where it does not fit.
+  std::optional<StreamTile>
+  specialize(llvm::ArrayRef<StreamedSpace::Anchor> anchors,
+             std::optional<int64_t> rows, const MachineModel &machine) const;
 
   /// What a tile has of one product, whose extents are known: steps of k and
   /// columns, both multiples of 16.
@@ -100,6 +122,13 @@ struct StreamTile {
   /// chunk beside its scores.
   int64_t
   countJoinedRegisters(llvm::ArrayRef<StreamedSpace::Anchor> anchors) const;
+  /// Registers that `blocks` blocks of a multiprocessor leave to each thread
+  /// that multiplies: where others copy for it, what these give back as well.
+  int64_t countConsumerRegisters(int64_t blocks,
+                                 const MachineModel &machine) const;
+  /// Bytes of the barriers by which the two kinds of threads wait for each
+  /// other, which lie before all else.
+  int64_t countBarrierBytes() const;
   /// Blocks that find room on a multiprocessor, about.
   int64_t countResidents(llvm::ArrayRef<StreamedSpace::Anchor> anchors,
                          const MachineModel &machine) const;
