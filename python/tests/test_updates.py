@@ -100,3 +100,48 @@ def test_many_sums_of_few_integers(device, dtype, bins):
     start, index, values = (t.to(device) for t in (start, index, values))
     compiled = luminal.compile(lambda start, index, values: start.index_add(0, index, values), (start, index, values))
     assert torch.equal(compiled(start, index, values), start.index_add(0, index, values))
+
+
+def wrapped(x, pads):
+    return torch.nn.functional.pad(x, pads, mode="circular")
+
+
+def half_filled(x):
+    """Slices that are read before all of them are written."""
+    y = torch.full((x.shape[0], 9), 5.0, device=x.device, dtype=x.dtype)
+    y[:, 2:6] = x
+    part = y[:, 4:8].clone()
+    y[:, 5:9] = part * 2
+    y[:, 0:1] = y[:, 8:9]
+    y[:1, 3:3] = 7
+    return y, part
+
+
+PUT = {
+    "line": (lambda x: wrapped(x, (3, 2)), (4, 16, 64)),
+    "image": (lambda x: wrapped(x, (3, 1, 2, 4)), (2, 3, 8, 40)),
+    "volume": (lambda x: wrapped(x, (1, 1, 2, 1, 1, 0)), (1, 2, 3, 4, 20)),
+    "cropped": (lambda x: wrapped(x, (-1, 2)), (2, 3, 10)),
+    "half filled": (half_filled, (3, 4)),
+}
+
+
+@pytest.mark.parametrize("name", PUT)
+@pytest.mark.parametrize("device", DEVICES)
+def test_slices_that_are_put_into_a_filled_tensor(name, device):
+    function, shape = PUT[name]
+    x = torch.randn(shape, device=device)
+    helpers.same(helpers.compile(function)(x), function(x))
+    module = torch.nn.Module()
+    module.forward = function
+    compiled = luminal.compile(torch.export.export(module, (x,)).run_decompositions())
+    helpers.same(compiled(x), function(x))
+    # Nothing is put where nothing is.
+    assert name == "half filled" or not any("scatter" in step.name for step in compiled.profile().steps)
+
+
+def test_slices_of_unknown_length_that_are_put_into_a_filled_tensor():
+    compiled = torch.compile(PUT["line"][0], backend=backend, dynamic=True)
+    for length in (5, 20, 33):
+        x = torch.randn(2, 3, length)
+        helpers.same(compiled(x), PUT["line"][0](x))

@@ -67,3 +67,18 @@ func.func private @reflected(%a: tensor<64x224xf32>) -> tensor<64x226xf32> {
   }
   return %r : tensor<64x226xf32>
 }
+
+// And where a line begins again beyond its ends.
+// CHECK-LABEL: llvm.func @repeated
+// CHECK-NOT: arith.remsi
+// CHECK: llvm.load {{.*}} vector<16xf32>
+// CHECK-NOT: arith.remsi
+// CHECK: llvm.return
+func.func private @repeated(%a: tensor<64x224xf32>) -> tensor<64x226xf32> {
+  %r = llir.kernel(%a) loops<grid(d0, d1:all v16)> : (tensor<64x224xf32>) -> tensor<64x226xf32> {
+  ^bb0(%x: tensor<64x224xf32>):
+    %v = llir.view %x <(d0, d1) -> (d0, (d1 - 1) mod 224)> : tensor<64x224xf32> -> tensor<64x226xf32>
+    llir.yield %v : tensor<64x226xf32>
+  }
+  return %r : tensor<64x226xf32>
+}

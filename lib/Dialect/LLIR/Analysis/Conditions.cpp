@@ -136,11 +136,34 @@ static SmallVector<Expr> getChoices(const Expr &e) {
   return choices;
 }
 
-static void addTurns(const Expr &e, unsigned dim, std::set<int64_t> &turns) {
+/// Where `e`, a mod, begins anew: at the ends of a line that is repeated beyond
+/// them. What does so more often is the index of a dim of many.
+static void addWraps(const Assumptions &known, const Expr &e, unsigned dim,
+                     std::set<int64_t> &turns) {
+  constexpr int64_t kMostWraps = 2;
+  std::optional<Expr::Linear> linear = e.operands()[0].linearIn(dim);
+  std::optional<int64_t> size = e.operands()[1].asConstant(),
+                         least = known.lowerBound(e.operands()[0]),
+                         most = known.upperBound(e.operands()[0]);
+  if (!size || *size < 1 || !linear || !linear->stride.isConstant(1) ||
+      !linear->rest.asConstant() || !least || !most)
+    return;
+  const int64_t first = llvm::divideFloorSigned(*least, *size) + 1,
+                last = llvm::divideFloorSigned(*most, *size);
+  if (last - first >= kMostWraps)
+    return;
+  for (int64_t i = first; i <= last; ++i)
+    turns.insert(i * *size - *linear->rest.asConstant());
+}
+
+static void addTurns(const Assumptions &known, const Expr &e, unsigned dim,
+                     std::set<int64_t> &turns) {
   if (!e.usesDim(dim))
     return;
   for (const Expr &operand : e.operands())
-    addTurns(operand, dim, turns);
+    addTurns(known, operand, dim, turns);
+  if (e.kind() == Expr::Kind::Mod)
+    addWraps(known, e, dim, turns);
   bool isMax = e.kind() == Expr::Kind::Max;
   if (!isMax && e.kind() != Expr::Kind::Min)
     return;
@@ -167,7 +190,7 @@ std::set<int64_t> luminal::findTurns(KernelAnalysis &a, Value v,
   std::set<int64_t> turns;
   a.walk(v, index, [&](const Leaf &leaf) {
     if (leaf.argument)
-      addTurns(leaf.address, dim, turns);
+      addTurns(a.getAssumptions(), leaf.address, dim, turns);
   });
   return turns;
 }

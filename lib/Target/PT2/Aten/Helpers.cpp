@@ -121,15 +121,24 @@ Result<Value> pt2::padConstant(OpCall &o, Value x, ArrayRef<Padding> padding,
   }
   if (clamped.empty())
     return x;
+  return placeInside(o, x, clamped, [&](ArrayRef<Expr> extents) {
+    return c.full(extents, fill);
+  });
+}
+
+Value pt2::placeInside(OpCall &o, Value x, ArrayRef<Padding> padding,
+                       function_ref<Value(ArrayRef<Expr>)> behind) {
+  Composer &c = o.c;
+  const Assumptions &assumptions = o.assumptions();
   SmallVector<Expr> from = o.extents(x), extents = from,
                     map = identityMap(extents.size());
-  for (const Padding &p : clamped)
+  for (const Padding &p : padding)
     extents[p.axis] = assumptions.simplify(from[p.axis] + p.before + p.after);
   Value inside;
   auto restrict = [&](Value condition) {
     inside = inside ? c.logicalAnd(inside, condition) : condition;
   };
-  for (const Padding &p : clamped) {
+  for (const Padding &p : padding) {
     const Expr &n = from[p.axis];
     Expr i = Expr::dim(p.axis) - p.before;
     bool low = !assumptions.provablyLessEqual(p.before, Expr(0)),
@@ -149,7 +158,7 @@ Result<Value> pt2::padConstant(OpCall &o, Value x, ArrayRef<Padding> padding,
     map[p.axis] = source;
   }
   Value read = c.view(x, extents, map);
-  return inside ? c.select(inside, read, c.full(extents, fill)) : read;
+  return inside ? c.select(inside, read, behind(extents)) : read;
 }
 
 //===----------------------------------------------------------------------===//

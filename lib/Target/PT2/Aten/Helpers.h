@@ -25,6 +25,9 @@ struct Padding {
 /// `x` extended by `fill`, a rank-0 tensor of its type.
 Result<Value> padConstant(OpCall &o, Value x, ArrayRef<Padding> padding,
                           Value fill);
+/// `x`, which has elements, within what `behind` gives for the padded extents.
+Value placeInside(OpCall &o, Value x, ArrayRef<Padding> padding,
+                  llvm::function_ref<Value(ArrayRef<Expr>)> behind);
 
 /// `memory` with the elements map(i), i in `window`, replaced by `update`'s: by
 /// rows where one dim is sliced or indexed, else element by element.

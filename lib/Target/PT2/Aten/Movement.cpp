@@ -311,7 +311,35 @@ static Status slice(OpCall &o) {
   return o.retView(extents, map);
 }
 
-/// The tensor with the slice replaced: rows along the axis.
+/// Whether `x` is one value everywhere, or slices put into such: no memory that
+/// a call keeps.
+static bool isFilled(Value x) {
+  while (auto view = x.getDefiningOp<hlir::ViewOp>())
+    x = view.getOperand();
+  if (auto select = x.getDefiningOp<hlir::SelectOp>())
+    return isFilled(select.getOnFalse());
+  return bool(x.getDefiningOp<hlir::ConstantOp>());
+}
+
+/// The elements of slices put into a filled tensor that `v`, a view of it,
+/// reads: where that is decided, those of one slice.
+static Value readThrough(OpCall &o, Value v) {
+  auto view = v.getDefiningOp<hlir::ViewOp>();
+  auto select = view ? view.getOperand().getDefiningOp<hlir::SelectOp>()
+                     : hlir::SelectOp();
+  if (!select || !isFilled(select))
+    return v;
+  auto read = [&](Value part) {
+    return readThrough(
+        o, o.c.view(part, o.extents(v), view.getMap().getResults()));
+  };
+  Value condition = read(select.getCondition());
+  return o.c.select(condition, read(select.getOnTrue()),
+                    read(select.getOnFalse()));
+}
+
+/// The tensor with the slice replaced: rows along the axis. Where all of it is
+/// to be written, elements tell whether they are inside.
 static Status sliceScatter(OpCall &o) {
   Value x = o.tensor("self"), src = o.tensor("src");
   LUMINAL_TRY(range, sliceRange(o, x));
@@ -322,6 +350,13 @@ static Status sliceScatter(OpCall &o) {
   if (joined.size() != rank)
     return o.fail("the source cannot be broadcast to the slice");
   src = o.broadcastTo(o.c.cast(src, o.element(x)), shape);
+  if (range.step.isConstant(1) && isFilled(x) &&
+      o.isKnownAtMost(Expr(1), range.extent)) {
+    Expr after = o.extents(x)[range.axis] - range.start - range.extent;
+    return o.ret(placeInside(o, readThrough(o, src),
+                             {{range.axis, range.start, after}},
+                             [&](ArrayRef<Expr>) { return x; }));
+  }
   auto order = llvm::to_vector(llvm::seq<unsigned>(0, rank));
   std::swap(order[0], order[range.axis]);
   Value rows =

@@ -27,8 +27,8 @@ std::set<int64_t> findEdges(KernelAnalysis &a, mlir::Value v,
                             const Index &index, unsigned dim);
 
 /// The values of `dim` from which on another operand of a max or min is the
-/// result, in the addresses that the element of `v` at `index` reads: where an
-/// index is clamped, or runs back.
+/// result, or a mod begins anew, in the addresses that the element of `v` at
+/// `index` reads: where an index is clamped, runs back or begins again.
 std::set<int64_t> findTurns(KernelAnalysis &a, mlir::Value v,
                             const Index &index, unsigned dim);
 
