@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ArtifactBuilder.h"
+#include "Rounds.h"
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -15,6 +16,7 @@
 using namespace luminal;
 using namespace luminal::runtime;
 using namespace luminal::runtime::testing;
+using luminal::test::kIsSanitized;
 
 namespace {
 using Shape = std::vector<int64_t>;
@@ -98,7 +100,10 @@ void check(DType type) {
   const Shape shapes[] = {{3, 1},  {5, 7}, {4, 193},   {2, 1000}, {130, 64},
                           {0, 10}, {3, 0}, {40, 2000}, {1, 9000}, {2, 7001}};
   for (bool descending : {false, true})
-    for (bool nanFirst : {false, true})
+    for (bool nanFirst : {false, true}) {
+      // Neither changes which memory is read, or by whom.
+      if (kIsSanitized && descending != nanFirst)
+        continue;
       for (unsigned threads : {1u, 3u}) {
         auto c = ordered(type, descending, nanFirst).context(threads);
         unsigned kind = 0;
@@ -131,6 +136,7 @@ void check(DType type) {
                 << begin;
           }
       }
+    }
 }
 
 TEST(Argsort, OfF32) { check<float>(DType::F32); }

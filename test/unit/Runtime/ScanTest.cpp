@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ArtifactBuilder.h"
+#include "Rounds.h"
 #include "luminal/Support/Scalar.h"
 #include <cmath>
 #include <cstring>
@@ -104,7 +105,8 @@ void check(CPUScanLaunch how) {
     auto c = scanned(how).context(threads);
     std::vector<uint8_t> all;
     for (const Shape &shape : shapes)
-      for (unsigned kind = 0; kind < 3; ++kind) {
+      // Values do not change which memory is read, or by whom.
+      for (unsigned kind = 0; kind < (test::kIsSanitized ? 1 : 3); ++kind) {
         const int64_t count = shape[0] * shape[1] * shape[2];
         std::mt19937_64 rng(unsigned(count) + kind);
         std::vector<uint8_t> x(count * size + 8), y(count * toSize + 8, 0x5A);
