@@ -268,7 +268,8 @@ def launch_of(form, args):
 def main():
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--rounds", type=int, help="in which forms take turns; 100, or 10 on a GPU, where each waits for all "
+                                                   "that was started")
     parser.add_argument("--seconds", type=float, default=2.0, help="of each form")
     parser.add_argument("--tensors", type=int, nargs="*", default=[2, 16, 64, 300])
     parser.add_argument("--layers", type=int, nargs="*", default=[], help="of a small decoder, each with two states")
@@ -290,7 +291,7 @@ def main():
     for kind, count in kinds:
         with torch.device(args.device):
             model = kind(count).eval()
-        times = measure(model, args.rounds, args.seconds, args.device)
+        times = measure(model, args.rounds or (100 if args.device == "cpu" else 10), args.seconds, args.device)
         print(f"{kind.__name__:>8}{count:>4}" + "".join(f"{1e6 * times[name]:>10.2f}" for name in names), flush=True)
 
 

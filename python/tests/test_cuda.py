@@ -98,8 +98,9 @@ class Block(nn.Module):
 
 
 @gpu
-# In the last one there are more blocks than multiprocessors, which leave out what others walk.
-@pytest.mark.parametrize("shape", [(2, 3, 512, 64), (1, 2, 200, 128), (1, 2, 130, 80), (8, 8, 512, 64)])
+# In the last ones there are more blocks than multiprocessors, which leave out what others walk: of the very last some warps
+# copy for the others.
+@pytest.mark.parametrize("shape", [(2, 3, 512, 64), (1, 2, 200, 128), (1, 2, 130, 80), (8, 8, 512, 64), (3, 16, 1300, 128)])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("window", [None, 100])
 @torch.no_grad()
@@ -126,6 +127,27 @@ def test_zero_times_what_a_mask_holds_back(shape, dtype, window):
         column[-1, 1, :, 5] = True
         assert not got[column].isfinite().any()
         assert torch.equal(got[~column], compiled(q, k, v)[~column])
+
+
+@gpu
+@pytest.mark.parametrize("width, rows, keys, isCausal", [(128, 640, 1300, False), (128, 1300, 1300, True), (96, 640, 1024, False),
+                                                         (64, 2048, 1600, False), (64, 2700, 2700, True)])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@torch.no_grad()
+def test_warps_that_copy_for_others(width, rows, keys, isCausal, dtype):
+    """Many rows and keys, also where the last chunk is not whole."""
+    q, k, v = (torch.randn(3, 16, n, width, device="cuda", dtype=dtype) for n in (rows, keys, keys))
+
+    def attention(q, k, v):
+        return nn.functional.scaled_dot_product_attention(q, k, v, is_causal=isCausal)
+
+    call = helpers.compile(attention)
+    for _ in range(3):
+        got = call(q, k, v)
+    for text, head in ((0, 0), (1, 7), (2, 15)):
+        exact = attention(*(x[text, head][None].double() for x in (q, k, v)))
+        error = (got[text, head].double() - exact).abs().max()
+        assert error <= 1.5 * (attention(q, k, v)[text, head].double() - exact).abs().max() + 1e-6
 
 
 @gpu
