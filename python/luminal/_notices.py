@@ -87,6 +87,8 @@ def watch(ours: Callable[..., Any]) -> None:
     """From now on each frame that is compiled by ``ours``, and that dynamo skips because it cannot trace it, is a warning."""
     handler, known = torch._dynamo.callback_handler, 0
 
+    # A backward is compiled where frames of the user's are, and dynamo would compile this one, behind a lock that it has.
+    @torch._dynamo.disable  # type: ignore[untyped-decorator]
     def tell(_: Any) -> None:
         nonlocal known
         error, frame = sys.exc_info()[1], _frame_of_compile()

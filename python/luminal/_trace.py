@@ -112,6 +112,25 @@ def _keep_assertions(graph_module: fx.GraphModule) -> None:
     graph_module.recompile()
 
 
+def _differentiate_inside(graph_module: fx.GraphModule) -> None:
+    """What torch.func differentiates is recorded inside of its levels, though nothing is outside. Dynamo's graph says so only
+    where it was traced without gradients: with them they are on already."""
+    depth, graph = 0, graph_module.graph
+    for node in list(graph.nodes):
+        name = getattr(node.target, "__name__", "")
+        if name == "_grad_increment_nesting":
+            depth += 1
+            if depth == 1:
+                with graph.inserting_after(node):
+                    graph.call_function(torch._C._set_grad_enabled, (True,))
+        elif name == "_grad_decrement_nesting":
+            depth -= 1
+            if depth == 0:
+                with graph.inserting_before(node):
+                    graph.call_function(torch._C._set_grad_enabled, (False,))
+    graph_module.recompile()
+
+
 def _refuse_training(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Any:
     raise _errors.TrainingError("luminal compiles for inference: call the model under torch.no_grad()")
 
@@ -120,6 +139,7 @@ def trace(graph_module: fx.GraphModule, inputs: Sequence[Any], compiler: Inferen
     """Returns AOTAutograd's wrapper around what ``compiler`` makes of the functional graph. Its arguments are the ops that
     are decomposed, the graph, and the inputs; each time that it asks for another graph, more is decomposed or known."""
     _keep_assertions(graph_module)
+    _differentiate_inside(graph_module)
     table: dict[Any, Callable[..., Any]] = {}
     fixed: set[str] = set()
     while True:
