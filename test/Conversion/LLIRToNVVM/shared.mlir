@@ -4,7 +4,7 @@
 // RUN: luminal-compile %s --target=cuda --arch=sm_90a -o %t.lum && rm -rf %t && %python -m zipfile -e %t.lum %t
 // RUN: FileCheck %s --check-prefix=PTX --input-file=%t/device.ptx
 
-// CHECK: launch #llir.cuda_launch<work = 256, grid = 256, block = 128, shared = 114688>
+// CHECK: launch #llir.cuda_launch<work = 256, grid = 256, block = 128, shared = 81920>
 // CHECK: llvm.mlir.global external @k0_shared_0() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
 // PTX: .extern .shared .align 1024 .b8 k0_shared_0[];
 func.func @main(%q: tensor<1x8x1024x128xbf16>, %k: tensor<1x8x1024x128xbf16>, %v: tensor<1x8x1024x128xbf16>) -> tensor<1x8x1024x128xbf16> {

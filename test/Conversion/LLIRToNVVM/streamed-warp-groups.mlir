@@ -10,7 +10,7 @@
 // RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90 from=saturated until=scheduled" | FileCheck %s --check-prefix=OTHER
 
 // CHECK-LABEL: @many
-// CHECK: loops<grid(d0, d1:64) stream(d2:64) threads(128, 128) op0 = block {{.*}} stages = 3, use = wgmma} op2 = joint {blocks = 2} op6 = joint {blocks = 2} op12 = block {{.*}} stages = 3, terms = beside, use = wgmma}>
+// CHECK: loops<grid(d0, d1:64) stream(d2:64) threads(128, 128) op0 = block {{.*}} stages = 2, use = wgmma} op2 = joint {blocks = 3} op6 = joint {blocks = 3} op12 = block {{.*}} stages = 2, terms = beside, use = wgmma}>
 // OTHER-LABEL: @many
 // OTHER: loops<grid(d0, d1:64) stream(d2:32) threads(128, 128) op0 = block {{.*}} use = mma}
 // At the end neighbouring threads exchange what they have of a line, so that each writes 16 bytes of it.
@@ -18,7 +18,7 @@
 // PTX: shfl.sync.bfly
 // PTX-COUNT-4: st.global.v4
 // What threads copied and stored is made known to the tensor cores before the barrier.
-// PTX: cp.async.wait_group 2;
+// PTX: cp.async.wait_group 1;
 // PTX: fence.proxy.async.shared::cta;
 // PTX: bar.sync 0;
 // PTX: wgmma.fence.sync.aligned;
@@ -44,7 +44,7 @@ func.func @many(%q: tensor<32x2048x128xbf16>, %k: tensor<32x192x128xbf16>, %v: t
 // A mask is looked at only in chunks where it may hold something back: behind a branch between the product and the powers.
 // CHECK-LABEL: @causal
 // What a block skips, others look at: the last one to say what it found repeats all rows where an element is not finite.
-// CHECK: loops<grid(d0, d1:64) stream(d2:64) threads(128, 128) op{{.*}} use = wgmma} {{.*}} skipped = shared, stages = 3, terms = beside, use = wgmma}>
+// CHECK: loops<grid(d0, d1:64) stream(d2:64) threads(128, 128) op{{.*}} use = wgmma} {{.*}} skipped = shared, stages = 2, terms = beside, use = wgmma}>
 // CHECK: exp2_fast
 // PTX-LABEL: .entry causal(
 // PTX: wgmma.wait_group.sync.aligned 0;
