@@ -90,7 +90,7 @@ class LLM:
         self._device = _find_device(device)
         if self._device.type == "cuda":
             torch.cuda.empty_cache()  # what another model left behind is not what this one takes
-        self._free = self._count_free()
+        self._free, self._allocated = self._count_memory()
         self._checkpoint = _checkpoint.read(pathlib.Path(path), dtype, self._device)
         self.name, self.tokenizer = self._checkpoint.name, self._checkpoint.tokenizer
         positions = getattr(self._checkpoint.model.config.get_text_config(), "max_position_embeddings", None)
@@ -174,11 +174,16 @@ class LLM:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
     def device_memory(self) -> int:
-        """Bytes that were taken of the GPU since the model was asked for, by this process or another one; 0 on the host."""
-        return max(0, self._free - self._count_free())
+        """Bytes that were taken of the GPU since the model was asked for, by this process or another one, and at least those
+        that PyTorch's allocator gave out, which may have had them before; 0 on the host."""
+        free, allocated = self._count_memory()
+        return max(0, self._free - free, allocated - self._allocated)
 
-    def _count_free(self) -> int:
-        return int(torch.cuda.mem_get_info(self._device)[0]) if self._device.type == "cuda" else 0
+    def _count_memory(self) -> tuple[int, int]:
+        """Bytes that are free, and those of tensors of this process."""
+        if self._device.type != "cuda":
+            return 0, 0
+        return int(torch.cuda.mem_get_info(self._device)[0]), torch.cuda.memory_allocated(self._device)
 
 
 class Stream(Iterator[str]):
