@@ -439,7 +439,7 @@ public:
         multiplyAll(sums, describeSteps(left), /*isInRegisters=*/false, right,
                     /*waits=*/false);
     meanwhile();
-    emitText({}, {}, "wgmma.wait_group.sync.aligned 0;", "~{memory}");
+    emitPTX(e.b, "wgmma.wait_group.sync.aligned 0;");
     return next;
   }
   SmallVector<Value> start(ValueRange sums, TileOperand left,
@@ -464,9 +464,8 @@ public:
                        right, /*waits=*/false);
   }
   void wait(unsigned running) override {
-    emitText({}, {},
-             "wgmma.wait_group.sync.aligned " + std::to_string(running) + ";",
-             "~{memory}");
+    emitPTX(e.b,
+            "wgmma.wait_group.sync.aligned " + std::to_string(running) + ";");
   }
   /// A branch that depends on them: `ptxas` moves nothing across it that other
   /// threads may see. It is taken where all are a number that no code makes.
@@ -485,7 +484,7 @@ public:
           v.getType() == e.b.getI32Type()
               ? v
               : Value(LLVM::BitcastOp::create(e.b, e.b.getI32Type(), v)));
-    emitText(words, {}, text, constraints + "~{memory}");
+    emitPTX(e.b, text, words, constraints + "~{memory}");
   }
   /// Text that names them, so that no use of them moves before the wait.
   SmallVector<Value> settle(ValueRange sums) override {
@@ -494,8 +493,8 @@ public:
       constraints += isa<FloatType>(v.getType()) ? "=f," : "=r,";
     for (size_t i = 0; i < sums.size(); ++i)
       constraints += std::to_string(i) + ",";
-    return emitText(sums, llvm::to_vector(sums.getTypes()), "",
-                    constraints + "~{memory}");
+    return emitPTX(e.b, "", sums, constraints + "~{memory}",
+                   llvm::to_vector(sums.getTypes()));
   }
 
   SmallVector<Value> multiplyTerms(ValueRange sums, const BlockTile &from,
@@ -564,24 +563,6 @@ private:
     return steps;
   }
 
-  /// PTX with results of these types.
-  SmallVector<Value> emitText(ValueRange args, ArrayRef<Type> results,
-                              StringRef text, StringRef constraints) {
-    ImplicitLocOpBuilder &b = e.b;
-    TypeRange none;
-    Type all = LLVM::LLVMStructType::getLiteral(b.getContext(), results);
-    auto call = LLVM::InlineAsmOp::create(
-        b, results.empty() ? none : TypeRange(all), args, text, constraints,
-        /*has_side_effects=*/true, /*is_align_stack=*/false,
-        LLVM::tailcallkind::TailCallKind::None,
-        /*asm_dialect=*/LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr());
-    SmallVector<Value> next;
-    for (size_t i = 0; i < results.size(); ++i)
-      next.push_back(
-          LLVM::ExtractValueOp::create(b, call.getResult(0), int64_t(i)));
-    return next;
-  }
-
   /// All steps of k as one text, so that no one touches the sums before all is
   /// added, or before the caller waits.
   SmallVector<Value> multiplyAll(ValueRange sums, ArrayRef<Value> lefts,
@@ -625,8 +606,8 @@ private:
     text += "wgmma.commit_group.sync.aligned;\n";
     if (waits)
       text += "wgmma.wait_group.sync.aligned 0;\n";
-    return emitText(args, SmallVector<Type>(count, e.b.getF32Type()),
-                    text + "}", constraints + "~{memory}");
+    return emitPTX(e.b, text + "}", args, constraints + "~{memory}",
+                   SmallVector<Type>(count, e.b.getF32Type()));
   }
 
   /// The first row of the four warps.
@@ -724,11 +705,7 @@ private:
 } // namespace
 
 void luminal::emitSharedFence(Emitter &e) {
-  LLVM::InlineAsmOp::create(
-      e.b, TypeRange(), ValueRange(), "fence.proxy.async.shared::cta;",
-      "~{memory}", /*has_side_effects=*/true, /*is_align_stack=*/false,
-      LLVM::tailcallkind::TailCallKind::None,
-      /*asm_dialect=*/LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr());
+  emitPTX(e.b, "fence.proxy.async.shared::cta;");
 }
 
 std::unique_ptr<BlockTile> luminal::makeTensorTile(Emitter &e, TileShape shape,

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Kernels.h"
 #include "luminal/Conversion/Emitter.h"
 #include "luminal/Dialect/LLIR/Analysis/Conditions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -105,9 +106,5 @@ void Emitter::prefetch(Value v, const Index &index) {
   unsigned alignment = bufferAlignment;
   Value at = chooseAddress(v, index, alignment);
   // A hint, which has no effect on values.
-  LLVM::InlineAsmOp::create(b, TypeRange(), at, "prefetch.L2 [$0];", "l",
-                            /*has_side_effects=*/true, /*is_align_stack=*/false,
-                            LLVM::tailcallkind::TailCallKind::None,
-                            /*asm_dialect=*/LLVM::AsmDialectAttr(),
-                            /*operand_attrs=*/ArrayAttr());
+  emitPTX(b, "prefetch.L2 [$0];", at, "l");
 }

@@ -110,11 +110,7 @@ Value GPUEntry::loadBuffer(ImplicitLocOpBuilder &b, Value table,
 void GPUEntry::begin(Emitter &e) const {
   if (!startsEarly)
     return;
-  LLVM::InlineAsmOp::create(
-      e.b, TypeRange(), ValueRange(), "griddepcontrol.wait;", "~{memory}",
-      /*has_side_effects=*/true, /*is_align_stack=*/false,
-      LLVM::tailcallkind::TailCallKind::None,
-      /*asm_dialect=*/LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr());
+  emitPTX(e.b, "griddepcontrol.wait;");
 }
 
 KernelEntry::Units GPUEntry::getUnits(Emitter &e, Block &) const {

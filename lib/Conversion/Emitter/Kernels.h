@@ -56,6 +56,13 @@ WorkShape emitRecurrence(Emitter &e, const WorkLoop &loop);
 /// Emits the case `e.loopCase`, whatever its form.
 WorkShape emitForm(Emitter &e, const WorkLoop &loop);
 
+/// PTX with these arguments ($N behind those of the results) and results, which
+/// stays where it is; its constraints as LLVM's inline assembly has them.
+llvm::SmallVector<mlir::Value>
+emitPTX(mlir::ImplicitLocOpBuilder &b, llvm::StringRef text,
+        mlir::ValueRange args = {}, llvm::StringRef constraints = "~{memory}",
+        llvm::ArrayRef<mlir::Type> results = {});
+
 /// The threads of the warp that are in one team with `thread`, of `count`
 /// threads each, as a mask (i32).
 mlir::Value getThreadMask(Emitter &e, mlir::Value thread, unsigned count);

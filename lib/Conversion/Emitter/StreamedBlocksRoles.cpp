@@ -26,14 +26,6 @@ static Value getI32(Emitter &e, int64_t n) {
   return arith::ConstantOp::create(e.b, e.b.getI32IntegerAttr(int32_t(n)));
 }
 
-static void emitText(Emitter &e, ValueRange args, StringRef text,
-                     StringRef constraints) {
-  LLVM::InlineAsmOp::create(
-      e.b, TypeRange(), args, text, constraints, /*has_side_effects=*/true,
-      /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
-      /*asm_dialect=*/LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr());
-}
-
 //===----------------------------------------------------------------------===//
 // Stages
 //===----------------------------------------------------------------------===//
@@ -83,11 +75,11 @@ void StreamedBlocks::waitForRing(CopiedFor what, bool isFull, RingPlace place) {
   Value phase =
       isFull ? place.phase
              : Value(arith::XOrIOp::create(e.b, place.phase, getI32(e, 1)));
-  emitText(e, {getRingBarrier(what, isFull, place.slot), phase},
-           "{\n.reg .pred p;\nagain:\n"
-           "mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;\n"
-           "@p bra done;\nbra again;\ndone:\n}",
-           "r,r,~{memory}");
+  emitPTX(e.b,
+          "{\n.reg .pred p;\nagain:\n"
+          "mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;\n"
+          "@p bra done;\nbra again;\ndone:\n}",
+          {getRingBarrier(what, isFull, place.slot), phase}, "r,r,~{memory}");
 }
 
 /// What was copied is seen by tensor cores, which read it themselves.
@@ -103,10 +95,11 @@ void StreamedBlocks::release(CopiedFor what, RingPlace place) {
     return;
   Value inWarp = arith::TruncIOp::create(e.b, e.b.getI32Type(),
                                          e.remU(thread, e.constant(warp)));
-  emitText(e, {getRingBarrier(what, /*isFull=*/false, place.slot), inWarp},
-           "{\n.reg .pred p;\nsetp.eq.u32 p, $1, 0;\n"
-           "@p mbarrier.arrive.shared::cta.b64 _, [$0];\n}",
-           "r,r,~{memory}");
+  emitPTX(e.b,
+          "{\n.reg .pred p;\nsetp.eq.u32 p, $1, 0;\n"
+          "@p mbarrier.arrive.shared::cta.b64 _, [$0];\n}",
+          {getRingBarrier(what, /*isFull=*/false, place.slot), inWarp},
+          "r,r,~{memory}");
 }
 
 void StreamedBlocks::meetConsumers() {

@@ -231,6 +231,23 @@ Value Emitter::makeLaunchShared() {
                    LLVM::Linkage::External, llir::kLaunchSharedAlignment);
 }
 
+SmallVector<Value> luminal::emitPTX(ImplicitLocOpBuilder &b, StringRef text,
+                                    ValueRange args, StringRef constraints,
+                                    ArrayRef<Type> results) {
+  TypeRange none;
+  Type all = LLVM::LLVMStructType::getLiteral(b.getContext(), results);
+  auto call = LLVM::InlineAsmOp::create(
+      b, results.empty() ? none : TypeRange(all), args, text, constraints,
+      /*has_side_effects=*/true, /*is_align_stack=*/false,
+      LLVM::tailcallkind::TailCallKind::None,
+      /*asm_dialect=*/LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr());
+  SmallVector<Value> values;
+  for (size_t i = 0; i < results.size(); ++i)
+    values.push_back(
+        LLVM::ExtractValueOp::create(b, call.getResult(0), int64_t(i)));
+  return values;
+}
+
 Value luminal::makeThreadMemory(Emitter &e, Type type, int64_t count) {
   OpBuilder::InsertionGuard guard(e.b);
   Operation *function = e.b.getBlock()->getParentOp();

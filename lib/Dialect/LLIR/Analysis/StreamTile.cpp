@@ -395,7 +395,7 @@ StreamTile::specialize(ArrayRef<Anchor> anchors, std::optional<int64_t> rows,
   // Three groups took 0.96 to 1.0 of the time where heads have 64 elements, and
   // spilled registers where a stream ends within a chunk (H200).
   tile.rows = kSpecializedGroups * kGroupRows;
-  tile.threads = kSpecializedGroups * kGroupThreads;
+  tile.threads = tile.rows / kWarpRows * machine.warpThreads;
   tile.chunk = kSpecializedChunk;
   tile.stages = kStages;
   tile.usedRows = std::min(tile.rows, rows.value_or(tile.rows));

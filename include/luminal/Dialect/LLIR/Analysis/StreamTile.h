@@ -66,7 +66,6 @@ struct StreamTile {
   static constexpr int64_t kWarpRows = 16;
   /// Rows that four warps take together.
   static constexpr int64_t kGroupRows = 64;
-  static constexpr unsigned kGroupThreads = 128;
   /// Rows of tiles that they take.
   static constexpr int64_t kJoinedRows = 128;
   /// Parts whose states are read at a time when they are merged, so that their
