@@ -109,7 +109,6 @@ def _keep_assertions(graph_module: fx.GraphModule) -> None:
     for node in graph_module.graph.find_nodes(op="call_function", target=torch._assert_async):
         if len(node.args) == 1:
             node.args = (*node.args, "Expected Tensor with single nonzero value, but got zero")
-    graph_module.recompile()
 
 
 def _differentiate_inside(graph_module: fx.GraphModule) -> None:
@@ -128,7 +127,6 @@ def _differentiate_inside(graph_module: fx.GraphModule) -> None:
             if depth == 0:
                 with graph.inserting_before(node):
                     graph.call_function(torch._C._set_grad_enabled, (False,))
-    graph_module.recompile()
 
 
 def _refuse_training(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Any:
@@ -140,6 +138,7 @@ def trace(graph_module: fx.GraphModule, inputs: Sequence[Any], compiler: Inferen
     are decomposed, the graph, and the inputs; each time that it asks for another graph, more is decomposed or known."""
     _keep_assertions(graph_module)
     _differentiate_inside(graph_module)
+    graph_module.recompile()
     table: dict[Any, Callable[..., Any]] = {}
     fixed: set[str] = set()
     while True:
