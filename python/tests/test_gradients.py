@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 
+import conftest
 import helpers
 import pytest
 import torch
@@ -64,4 +65,5 @@ def test_a_backward_that_another_backend_compiles():
         x = torch.randn(5)
         torch.testing.assert_close(torch.compile(f, backend="aot_eager")(x), x.cos())
     """
-    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True, timeout=300)
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True, timeout=300,
+                   env=conftest.environment())
