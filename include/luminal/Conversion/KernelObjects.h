@@ -12,47 +12,49 @@ namespace luminal {
 
 struct ConvertLLIRToLLVMPassOptions;
 
-/// Keeps the code of kernels from one compile to the next.
+/// A store of kernels' machine code that outlives a compile.
 class KernelStore {
 public:
   virtual ~KernelStore();
-  /// What was kept under `key`, 64 hexadecimal digits.
+  /// The entry kept under `key` (64 hexadecimal digits), if there is one.
   virtual std::optional<std::string> find(const std::string &key) = 0;
   virtual void keep(const std::string &key, llvm::StringRef entry) = 0;
 };
 
-/// A kernel whose code is complete.
+/// A kernel whose machine code was made.
 struct FinishedKernel {
   EmittedKernel emitted;
   KernelObject object;
 
-  /// As an entry of a store, which knows neither the name of the function nor
-  /// the `place` of its kernel, with which requirements begin.
+  /// Serialises the kernel for a store. The entry depends neither on the name
+  /// of the function nor on `place`, the kernel's location, with which its
+  /// requirements begin.
   std::string str(llvm::StringRef place, mlir::MLIRContext *context) const;
-  /// std::nullopt where the entry is of another form.
+  /// std::nullopt if the entry has another format.
   static std::optional<FinishedKernel> parse(llvm::StringRef entry,
                                              llvm::StringRef symbol,
                                              llvm::StringRef place,
                                              mlir::MLIRContext *context);
 };
 
-/// The digest of all that the code of the only kernel of `func` depends on.
+/// A digest of everything that the machine code of the only kernel of `func`
+/// depends on.
 std::string getObjectKey(mlir::func::FuncOp func,
                          const TargetInterface &device);
 
-/// The code of a program's kernels.
+/// The machine code of a program's kernels.
 struct KernelObjects {
   KernelStore &store;
-  /// To assemble with; 0: the context's.
+  /// Threads to assemble with; 0: the context's.
   unsigned threads = 0;
   /// In the order of the kernels' functions.
   std::vector<KernelObject> objects;
-  /// How many of them were kept before.
+  /// How many of them came from the store.
   unsigned numKnown = 0;
 };
 
-/// The pass that takes the code of kernels from a store, makes and keeps what
-/// is missing there, and leaves a declaration of each.
+/// The pass that looks up the code of kernels in a store, makes and keeps what
+/// is missing, and leaves a declaration of each function.
 std::unique_ptr<mlir::Pass>
 createConvertLLIRToLLVMPass(ConvertLLIRToLLVMPassOptions options,
                             KernelObjects *objects);

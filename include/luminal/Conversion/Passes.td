@@ -7,11 +7,11 @@
 include "mlir/Pass/PassBase.td"
 
 def ConvertLLIRToLLVMPass : Pass<"convert-llir-to-llvm", "::mlir::ModuleOp"> {
-  let summary = "Write the code of kernels";
+  let summary = "Emit the code of kernels";
   let description = [{
-    Replaces each function that holds one `llir.kernel` (as `llir-plan-memory` leaves them) by an `llvm.func` of the same
-    name with the kernel's code for the target (docs/Architecture.md, "The kernel function"), and gives the steps that
-    call it what the code states of its launch.
+    Replaces each function that holds one `llir.kernel` (the output of `llir-plan-memory`) by an `llvm.func` of the same name
+    with the kernel's code for the target (docs/Architecture.md, "The kernel function"). Sets the launch attributes of the
+    steps that call it.
   }];
   let options = [
     Option<"target", "target", "std::string", "\"cpu\"", "Kind of device">,
@@ -23,11 +23,11 @@ def ConvertLLIRToLLVMPass : Pass<"convert-llir-to-llvm", "::mlir::ModuleOp"> {
 }
 
 def DeclareKernelsPass : Pass<"llir-declare-kernels", "::mlir::ModuleOp"> {
-  let summary = "Make the kernels of a user known";
+  let summary = "Declare user kernels";
   let description = [{
-    Reads files of kernels (docs/UserKernels.md) with the code for the target, and checks what calls them: each `hlir.custom`
-    of a declared name, and each that a rule makes. For each kernel the module gets a rule by which such an op is an
-    `llir.call`, and it gets the rules of the files; `eqsat-saturate` takes them.
+    Reads files of user kernels (docs/UserKernels.md) with the code for the target, and checks their callers: each
+    `hlir.custom` of a declared name, in the program or made by a rule. Adds to the module a rule for each kernel that
+    rewrites such an op to an `llir.call`, and the rules of the files, for `eqsat-saturate`.
 
     Before:
     ```mlir
@@ -47,17 +47,17 @@ def DeclareKernelsPass : Pass<"llir-declare-kernels", "::mlir::ModuleOp"> {
     Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
     Option<"machine", "machine", "std::string", "\"\"", "File with the model of the machine">,
     ListOption<"kernels", "kernels", "std::string", ".mlir files of kernels">,
-    ListOption<"rules", "rules", "std::string", ".mlir files of rules, to be checked">,
+    ListOption<"rules", "rules", "std::string", ".mlir files of rules to check">,
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect", "::mlir::pdl::PDLDialect"];
 }
 
 def CallLibrariesPass : Pass<"llir-call-libraries", "::mlir::func::FuncOp"> {
-  let summary = "Let a library of the target compute what it computes faster";
+  let summary = "Replace ops by library calls where the library is faster";
   let description = [{
-    Replaces flat ops by calls of a library of the device where these take less time than kernels, by the model of the
-    machine (docs/LLIR.md, "Libraries"). A product takes the views that it is read through with it, and the scale, sum,
-    bias and activation that follow it.
+    Replaces flat ops by calls of a library of the device where the machine model predicts that the call is faster than a
+    kernel (docs/LLIR.md, "Libraries"). A matrix product is replaced together with the views of its operands and with the
+    scale, sum, bias and activation that follow it.
 
     Before:
     ```mlir
@@ -76,21 +76,21 @@ def CallLibrariesPass : Pass<"llir-call-libraries", "::mlir::func::FuncOp"> {
     Option<"target", "target", "std::string", "\"cpu\"", "Kind of device">,
     Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
     Option<"machine", "machine", "std::string", "\"\"", "File with the model of the machine">,
-    Option<"library", "library", "std::string", "\"all\"", "The library that may be called: all, none, or by name">,
+    Option<"library", "library", "std::string", "\"all\"", "The libraries that may be called: all, none, or the name of one">,
     Option<"precision", "precision", "std::string", "\"finite\"",
-           "exact: every rounding of the program stays; rounding, finite: a library may leave some out">,
+           "exact: keep every rounding of the program; rounding, finite: a library may skip some">,
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
 def JoinElementsPass : Pass<"llir-join-elements", "::mlir::func::FuncOp"> {
-  let summary = "Let products of one row compute what they read in their kernel";
+  let summary = "Fuse producers into the kernels of one-row products";
   let description = [{
-    A kernel of products of one row takes in a kernel before it that nothing else reads: one of other such products, of which
-    it reads each element where it writes its own, as that of a gate; and one that computes the row, as a norm, which each
-    block of threads then computes once and shares (docs/LLIR.md, the form `share`). A kernel that sums a few elements of such
-    products at a time, as those of a token's experts, takes them in as well (the form `spread`). Only on machines with threads
-    in blocks, where starting a kernel costs more than that.
+    Fuses into a kernel of one-row products a preceding kernel that has no other reader. This may be another one-row product
+    that is read at the index that is written, such as a gate. It may be the kernel that computes the row, such as a norm:
+    then each thread block computes the row once and shares it (docs/LLIR.md, the form `share`). A kernel that sums a few
+    elements of such products, such as those of a token's experts, fuses them too (the form `spread`). Applies only to
+    machines with thread blocks, where a launch costs more than the repeated work.
 
     Before:
     ```mlir
@@ -107,7 +107,7 @@ def JoinElementsPass : Pass<"llir-join-elements", "::mlir::func::FuncOp"> {
     Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
     Option<"machine", "machine", "std::string", "\"\"", "File with the model of the machine">,
     Option<"codeBudget", "code-budget", "unsigned", "4 * ::luminal::llir::kKernelCodeBudget",
-           "Maximum code of one kernel, in vector operations">,
+           "Maximum code size of a kernel, in vector operations">,
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
@@ -115,10 +115,10 @@ def JoinElementsPass : Pass<"llir-join-elements", "::mlir::func::FuncOp"> {
 def ChooseLayoutsPass : Pass<"llir-choose-layouts", "::mlir::func::FuncOp"> {
   let summary = "Choose which dim of values between kernels is stored innermost";
   let description = [{
-    Where a product reads an operand neither along its contracted index nor along its own dims in whole vectors, a dim that
-    the contracted index steps through may be stored innermost in all values that have it in common (docs/LLIR.md,
-    "Layouts"). The contracted index then takes that dim innermost as well, and weights are prepared in that order. Done
-    where the device predicts that all products and copies concerned take less time.
+    Applies where a product can load an operand in whole vectors neither along the contracted index nor along the operand's
+    own dims. A dim that the contracted index steps through may then be stored innermost in all values that share it
+    (docs/LLIR.md, "Layouts"). The contracted index is reordered to have that dim innermost, and weights are prepared in that
+    order. Done if the target predicts that all products and copies concerned take less time together.
 
     Before:
     ```mlir
@@ -141,19 +141,19 @@ def ChooseLayoutsPass : Pass<"llir-choose-layouts", "::mlir::func::FuncOp"> {
     Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
     Option<"machine", "machine", "std::string", "\"\"", "File with the model of the machine">,
     Option<"workers", "workers", "unsigned", "0", "Workers that share a kernel; 0: those of the machine">,
-    Option<"prepareBytes", "prepare-bytes", "int64_t", "-1", "As of llir-prepare-weights">,
+    Option<"prepareBytes", "prepare-bytes", "int64_t", "-1", "See llir-prepare-weights">,
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
 def JoinWeightsPass : Pass<"llir-join-weights", "::mlir::func::FuncOp"> {
-  let summary = "Let products of the same rows with several weights be one";
+  let summary = "Join products of the same rows with several weights into one";
   let description = [{
-    One after the other, the products of the same rows with the weights of queries, keys and values fill a part of a GPU each.
-    Where one product of all columns is predicted to take less than 0.95 of their time, the weights are prepared side by side,
-    and each product is a view of it. A vector of weights that is added to some of them, and the functions that follow all of
-    them, are joined as well: a part that nothing is added to takes -0. Products that one elementwise op reads stay as they
-    are. Nothing is done for machines that call kernels, nor for products of one row (`llir-join-products`).
+    Run one after the other, the products of the same rows with the weights of queries, keys and values each fill only a part
+    of a GPU. If one product with all columns is predicted to take less than 0.95 of their time, the weights are prepared side
+    by side, and each original product becomes a view of the joined one. Bias vectors of some of them and functions that
+    follow all of them are joined too; columns without a bias add -0. Products that are read by one elementwise op are left
+    alone. Does nothing on machines that call kernels as functions, nor for one-row products (`llir-join-products`).
 
     Before:
     ```mlir
@@ -173,16 +173,16 @@ def JoinWeightsPass : Pass<"llir-join-weights", "::mlir::func::FuncOp"> {
     Option<"target", "target", "std::string", "\"cpu\"", "Kind of device">,
     Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
     Option<"machine", "machine", "std::string", "\"\"", "File with the model of the machine">,
-    Option<"prepareBytes", "prepare-bytes", "int64_t", "-1", "As of llir-prepare-weights">,
+    Option<"prepareBytes", "prepare-bytes", "int64_t", "-1", "See llir-prepare-weights">,
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
 def PackWeightsPass : Pass<"llir-pack-weights", "::mlir::func::FuncOp"> {
-  let summary = "Prepare weights as products take them";
+  let summary = "Pack weights ahead of time for products";
   let description = [{
     A product on a CPU reads vectors of columns from panels, which it packs in each call. Weights are the same in every call:
-    where the device predicts that the product takes less time without packing, they are prepared as panels
+    where the target predicts that the product is faster if it does not pack them, they are prepared as panels
     (docs/LLIR.md, "Panels of weights").
 
     Before:
@@ -203,17 +203,16 @@ def PackWeightsPass : Pass<"llir-pack-weights", "::mlir::func::FuncOp"> {
     Option<"arch", "arch", "std::string", "\"native\"", "Which device of that kind">,
     Option<"machine", "machine", "std::string", "\"\"", "File with the model of the machine">,
     Option<"workers", "workers", "unsigned", "0", "Workers that share a kernel; 0: those of the machine">,
-    Option<"prepareBytes", "prepare-bytes", "int64_t", "-1", "As of llir-prepare-weights">,
+    Option<"prepareBytes", "prepare-bytes", "int64_t", "-1", "See llir-prepare-weights">,
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
 def JoinRowsPass : Pass<"llir-join-rows", "::mlir::func::FuncOp"> {
-  let summary = "Make kernels over the same rows one";
+  let summary = "Fuse kernels over the same rows";
   let description = [{
-    Kernels that read each other's results and compute the same rows become one where each row follows from itself and
-    from memory, what it needs between fits on chip, and the device predicts that one kernel is faster than several (docs/LLIR.md,
-    "Row programs").
+    Fuses kernels that read each other's results and compute the same rows, if a row depends on no other row of these kernels,
+    its intermediate values fit on chip, and the target predicts that one kernel is faster (docs/LLIR.md, "Row programs").
 
     Before:
     ```mlir
@@ -231,16 +230,16 @@ def JoinRowsPass : Pass<"llir-join-rows", "::mlir::func::FuncOp"> {
     Option<"machine", "machine", "std::string", "\"\"", "File with the model of the machine">,
     Option<"workers", "workers", "unsigned", "0", "Workers that share a kernel; 0: those of the machine">,
     Option<"codeBudget", "code-budget", "unsigned", "4 * ::luminal::llir::kKernelCodeBudget",
-           "Maximum code of one kernel, in vector operations">,
+           "Maximum code size of a kernel, in vector operations">,
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
 def ScheduleKernelsPass : Pass<"llir-schedule-kernels", "::mlir::ModuleOp"> {
-  let summary = "Choose how each kernel runs";
+  let summary = "Choose a schedule for each kernel";
   let description = [{
-    Gives each kernel without a schedule the one that is proposed for the device (docs/LLIR.md, "Schedules"). A
-    schedule that stands is kept; it is an error if the kernel cannot run so on the device.
+    Gives each kernel without a schedule the one that the target proposes (docs/LLIR.md, "Schedules"). Existing schedules
+    are kept; it is an error if the target cannot run one.
 
     Before:
     ```mlir
@@ -257,16 +256,16 @@ def ScheduleKernelsPass : Pass<"llir-schedule-kernels", "::mlir::ModuleOp"> {
     Option<"machine", "machine", "std::string", "\"\"", "File with the model of the machine">,
     Option<"workers", "workers", "unsigned", "0", "Workers that share a kernel; 0: those of the machine">,
     Option<"precision", "precision", "std::string", "\"finite\"",
-           "exact: no instruction that takes denormal numbers for zeros; rounding, finite: those that the machine has">,
+           "exact: no instruction that flushes denormals; rounding, finite: all instructions of the machine">,
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
 def SequenceKernelsPass : Pass<"llir-sequence-kernels", "::mlir::func::FuncOp"> {
-  let summary = "Make small kernels of a GPU one launch";
+  let summary = "Combine small GPU kernels into one launch";
   let description = [{
-    Scheduled kernels that one multiprocessor computes in less time than their launches take become one kernel, a block of threads
-    that computes one after the other (`llir.sequence`), with what is between them in the memory of the block.
+    Combines scheduled kernels that one multiprocessor computes in less time than their launches take. The new kernel is one
+    thread block that computes them one after the other (`llir.sequence`), with intermediate values in the block's memory.
 
     Before:
     ```mlir

@@ -8,8 +8,8 @@
 
 namespace luminal {
 
-/// `object` with its symbol `from` as `to`. On failure null, and the reason in
-/// *error.
+/// A copy of `object` in which the symbol `from` is named `to`. On failure
+/// null, with the reason in *error.
 std::unique_ptr<llvm::MemoryBuffer> renameSymbol(llvm::StringRef object,
                                                  llvm::StringRef from,
                                                  llvm::StringRef to,

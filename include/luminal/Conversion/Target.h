@@ -20,28 +20,27 @@
 
 namespace luminal {
 
-/// The code of a kernel that a target wrote, for the steps that call it.
+/// The code that a target emitted for a kernel, for the steps that call it.
 struct EmittedKernel {
-  /// What `launch` of a step is to be.
+  /// The `launch` attribute of those steps.
   llir::LaunchAttrInterface launch;
   /// The same as arguments of a remark.
   llvm::SmallVector<Reporter::Arg> remark;
-  /// Requirements of the code on the symbols, besides those of its ops.
+  /// Requirements of the code on the symbols, besides those of the ops.
   std::vector<Requirement> requirements;
 };
 
-/// The machine code of one kernel, which a compile may take from an earlier
-/// one.
+/// The machine code of one kernel; a later compile may reuse it.
 struct KernelObject {
-  /// The function that `bytes`, a relocatable object, holds.
+  /// The function in `bytes`, a relocatable object.
   std::string symbol;
   std::string bytes;
-  /// Features that it uses of those that an artifact lists only where they are
-  /// used.
+  /// Optional processor features that the code uses; an artifact lists them
+  /// only then.
   std::vector<std::string> features;
 };
 
-/// A member of an artifact that holds code.
+/// A file of an artifact that holds code.
 struct CodeMember {
   std::string name;
   std::string bytes;
@@ -49,90 +48,91 @@ struct CodeMember {
 
 /// The code of a program.
 struct TargetCode {
-  /// What the manifest says of the device that it is for.
+  /// The device, as the manifest describes it.
   runtime::TargetSpec spec;
   std::vector<CodeMember> members;
 };
 
-/// Code that a user supplies, as it is read.
+/// Code supplied by a user.
 struct UserCode {
   llvm::StringRef bytes;
-  /// The function that is called.
+  /// The function to call.
   llvm::StringRef entry;
-  /// The device that it is said to be for; empty where nothing is said.
+  /// The device that the user says it is for; empty if unknown.
   llvm::StringRef arch;
 };
 
-/// A kind of device, and which one of that kind.
+/// A device: its kind, and the architecture of that kind.
 class TargetInterface {
 public:
   virtual ~TargetInterface();
 
-  /// The name of its kind, as `--target` has it.
+  /// The name of the kind, as `--target` takes it.
   virtual llvm::StringRef getName() const = 0;
-  /// One worker of it, as schedules see it, and how many there are.
+  /// One worker (core, or thread of a GPU), as schedules see it, and the number
+  /// of workers.
   MachineModel getMachine() const;
-  /// From here on schedules are for so many workers; 0: those that it has.
+  /// Schedules made from here on are for `count` workers; 0: those of the
+  /// device.
   void setWorkers(unsigned count) { workers = count; }
-  /// From here on schedules leave out what does not compute as IEEE says.
+  /// Schedules made from here on use no instruction that departs from IEEE.
   void setExact() { isExact = true; }
-  /// Memory for what is prepared from weights, in bytes a byte of them.
+  /// Bytes that may be used for prepared weights per byte of weights.
   virtual double getPrepareShare() const { return 1.0; }
 
-  /// Libraries that its artifacts may call, the preferred first.
+  /// Libraries that artifacts may call, in order of preference.
   virtual llvm::SmallVector<const llir::Library *> getLibraries() const {
     return {};
   }
 
-  /// The schedule for `kernel`, where symbols have `ranges`.
+  /// The schedule for `kernel`, whose symbols have `ranges`.
   virtual llir::ProposedLoops
   propose(llir::KernelOp kernel,
           const KernelAnalysis::SymbolRanges &ranges) const;
-  /// Schedules that are worth a measurement, the one that `propose` gives
-  /// first.
+  /// Schedules that are worth measuring; the first is that of `propose`.
   virtual llvm::SmallVector<llir::ProposedLoops>
   proposeAll(llir::KernelOp kernel,
              const KernelAnalysis::SymbolRanges &ranges) const;
-  /// Those near one of them, by price.
+  /// Schedules near `loops`, in order of price.
   virtual llvm::SmallVector<llir::ProposedLoops>
   refine(llir::KernelOp kernel, llir::LoopsAttr loops,
          const KernelAnalysis::SymbolRanges &ranges) const;
-  /// Checks the schedule that `kernel` has. The error is at the kernel.
+  /// Verifies the kernel's schedule. The error is at the kernel.
   virtual mlir::LogicalResult
   verify(llir::KernelOp kernel,
          const KernelAnalysis::SymbolRanges &ranges) const;
 
-  /// Writes the function `symbol` that runs `kernel`, as its schedule says, to
-  /// the end of `dest`. `symbols` are the program's. Equal kernels give equal
-  /// functions. On failure the error is at the op, and `dest` is as before.
+  /// Appends the function `symbol`, which runs `kernel` as its schedule says,
+  /// to `dest`. `symbols` are the program's. Equal kernels give equal
+  /// functions. On failure the error is at the op, and `dest` is unchanged.
   virtual mlir::FailureOr<EmittedKernel>
   emit(llir::KernelOp kernel, llvm::StringRef symbol, mlir::ModuleOp dest,
        llvm::ArrayRef<hlir::SymbolEntry> symbols) const = 0;
-  /// Lowers the functions that `emit` wrote to the llvm dialect, and those of
-  /// LLVM's targets.
+  /// Lowers functions of `emit` to the llvm dialect and those of LLVM's
+  /// targets.
   virtual mlir::LogicalResult lower(mlir::ModuleOp module) const = 0;
-  /// What the object of a kernel depends on besides the kernel; empty where no
-  /// kernel has an object of its own.
+  /// A description of everything that a kernel's object depends on besides the
+  /// kernel; empty if kernels have no objects of their own.
   virtual std::string describeObjects() const { return {}; }
-  /// The objects of the functions of a lowered module, in their order; each
-  /// depends on its function alone. On failure the error is at the module.
+  /// The objects of the functions of a lowered module, in order; each depends
+  /// on its function alone. On failure the error is at the module.
   virtual mlir::FailureOr<std::vector<KernelObject>>
   assemble(mlir::ModuleOp module, unsigned threads) const;
-  /// The code of `objects` and of the functions of a lowered module, which may
-  /// hold a schedule besides; the same bytes for any number of `threads` (0:
-  /// the context's), whoever assembled the functions. On failure the error is
-  /// at the module.
+  /// Links `objects` and the functions of a lowered module, which may also hold
+  /// a schedule of steps. The bytes do not depend on `threads` (0: the
+  /// context's) nor on who assembled the functions. On failure the error is at
+  /// the module.
   virtual mlir::FailureOr<TargetCode>
   compile(mlir::ModuleOp module, unsigned threads,
           std::vector<KernelObject> objects = {}) const = 0;
 
-  /// Checks that the device runs the code of a user, as far as the bytes tell,
-  /// which may be anything. The extension that a file of this form has ("so");
-  /// an error says what is wrong.
+  /// Checks, as far as the bytes tell, that the device can run a user's code,
+  /// which may be anything. Returns the file extension of the format ("so"), or
+  /// an error.
   virtual Result<std::string> checkUserCode(const UserCode &code) const = 0;
 
 protected:
-  /// What is known of the device.
+  /// The model of the device.
   virtual MachineModel getDeviceModel() const = 0;
 
 private:
@@ -140,18 +140,18 @@ private:
   bool isExact = false;
 };
 
-/// A kind of device that code can be made for.
+/// A kind of device that code can be generated for.
 struct TargetKind {
   llvm::StringRef name;
-  /// The device `arch`; null with the reason in *error. `machine` may name a
-  /// file with its model: of a processor, that of the machine at hand
-  /// (luminal/Runtime/Machine.h); of a GPU, of any one.
+  /// Creates the target for device `arch`; null with the reason in *error.
+  /// `machine` may name a file with its model. For a CPU that is the calibrated
+  /// model of this machine (luminal/Runtime/Machine.h); for a GPU any one.
   std::unique_ptr<TargetInterface> (*create)(llvm::StringRef arch,
                                              llvm::StringRef machine,
                                              std::string *error);
-  /// Dialects that `emit` and `lower` build ops of.
+  /// Registers the dialects that `emit` and `lower` use.
   void (*registerDialects)(mlir::DialectRegistry &registry);
-  /// Whether a calibration measures the one at hand.
+  /// Whether `--calibrate` measures the device of this machine.
   bool isCalibrated = false;
 };
 
@@ -160,18 +160,18 @@ llvm::ArrayRef<TargetKind> getTargetKinds();
 /// "cpu, cuda"
 std::string listTargetKinds();
 
-/// The device `arch` of the kind `name`, by the model in the file `machine`
-/// where that is not empty, with `workers` workers where that is not 0; null
+/// Creates the target for device `arch` of kind `name`. `machine`: a file with
+/// its model, if not empty. `workers`: the number of workers, if not 0. Null
 /// with the reason in *error.
 std::unique_ptr<TargetInterface>
 createTarget(llvm::StringRef name, llvm::StringRef arch,
              llvm::StringRef machine, std::string *error, unsigned workers = 0);
 
-/// A launch as the manifest has it: the same fields by the same names; a list
-/// is all fields of its name.
+/// A launch attribute in the form of the manifest: fields keep their names; a
+/// list holds all fields of one name.
 runtime::LaunchSpec toLaunchSpec(llir::LaunchAttrInterface launch);
 
-/// The dialects of all kinds.
+/// Registers the dialects of all kinds.
 void registerTargetDialects(mlir::DialectRegistry &registry);
 
 } // namespace luminal

@@ -17,41 +17,42 @@ namespace luminal {
 
 struct UserKernel {
   std::string name;
-  /// Where it is declared.
+  /// The location of its declaration.
   mlir::Location loc;
-  /// What the target is told; its launch is null where there is no code for the
-  /// target.
+  /// What the target is told about it; the launch is null if there is no code
+  /// for the target.
   llir::UserKernelSpec spec;
-  /// The member of the artifact that holds the code.
+  /// The file of the artifact that holds the code.
   CodeMember code;
-  /// What it computes; null where nothing says so.
+  /// The function that defines what it computes; null if none is given.
   mlir::func::FuncOp reference;
 };
 
-/// Those of some files.
+/// The kernels of a set of files.
 class UserKernels {
 public:
-  /// Reads the files, and the code for `target`; without one no code is read,
-  /// and no kernel has a launch. On failure one error was emitted. Dialects of
-  /// the files are loaded.
+  /// Reads the files, and the code for `target`. Without a target no code is
+  /// read and no kernel has a launch. Loads the dialects of the files. On
+  /// failure one error was emitted.
   static mlir::FailureOr<UserKernels> load(mlir::MLIRContext *context,
                                            llvm::ArrayRef<std::string> files,
                                            const TargetInterface *target);
 
   llvm::ArrayRef<UserKernel> get() const { return kernels; }
-  /// Null where none has this name.
+  /// Null if there is no kernel of this name.
   const UserKernel *find(llvm::StringRef name) const;
 
-  /// Checks that each `hlir.custom` of a declared name in a program is one that
-  /// the kernel can be, and each that a rule makes (of `rules`, a file, too)
-  /// one of a declared kernel with as many operands and results.
+  /// Checks that each `hlir.custom` of a declared name in a program fits that
+  /// kernel; and that each one that a rule makes (`rules` and the rules of the
+  /// files) names a declared kernel with the same numbers of operands and
+  /// results.
   mlir::LogicalResult checkProgram(mlir::ModuleOp program) const;
   mlir::LogicalResult checkRules(mlir::ModuleOp rules) const;
-  /// Adds to a program, for each kernel, the rule by which an `hlir.custom` is
-  /// an `llir.call`, and the rules of the files.
+  /// Adds to a program, for each kernel, the rule that rewrites its
+  /// `hlir.custom` to an `llir.call`, and the rules of the files.
   void addRules(mlir::ModuleOp program) const;
   /// Adds the code that the steps of a lowered module name to that of the
-  /// target, where it is not there yet.
+  /// target, unless it is there already.
   mlir::LogicalResult addCode(mlir::ModuleOp lowered, TargetCode &code) const;
 
 private:
