@@ -13,6 +13,7 @@ from luminal._backend import backend
 from luminal._options import Options
 
 PAGES = ("docs/Python.md", "README.md")
+ALL_PAGES = sorted(path.relative_to(conftest.ROOT).as_posix() for path in [conftest.ROOT / "README.md", *conftest.ROOT.glob("docs/*.md")])
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +34,30 @@ def test_examples(page, tmp_path, monkeypatch):
             warnings.simplefilter("always")
             exec(compile(example, page, "exec"), {"__name__": "example"})
         assert ("# warns: " in example) == any("luminal does not support" in str(w.message) for w in heard)
+
+
+def prose(page):
+    """The text of a page without its blocks of code."""
+    return re.sub(r"^```.*?^```$", "", (conftest.ROOT / page).read_text(), flags=re.M | re.S)
+
+
+def anchors(page):
+    """The anchors of a page's headings, as GitHub and the site make them."""
+    headings = re.findall(r"^#+ (.*)$", prose(page), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", ALL_PAGES)
+def test_links(page):
+    broken = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", prose(page))):
+        if re.match(r"https?://", target):
+            continue
+        name, _, anchor = target.partition("#")
+        path = ((conftest.ROOT / page).parent / name).resolve() if name else conftest.ROOT / page
+        if not path.exists() or (anchor and anchor not in anchors(path.relative_to(conftest.ROOT))):
+            broken.append(target)
+    assert not broken
 
 
 def test_table_of_options():
