@@ -12,7 +12,7 @@
 
 namespace luminal::eqsat {
 
-/// Bytes that the buffers of one graph hold, and the most they ever held.
+/// Bytes that the buffers of one graph hold now, and the largest value so far.
 struct ByteCounter {
   uint64_t bytes = 0;
   uint64_t peak = 0;
@@ -22,11 +22,11 @@ struct ByteCounter {
   }
 };
 
-/// As realloc; frees the memory where `newBytes` is 0. Aborts when out of
-/// memory.
+/// Like realloc, but frees the memory when `newBytes` is 0 and aborts when out
+/// of memory.
 void *resizeMemory(void *old, size_t oldBytes, size_t newBytes);
 
-/// A growing array of plain values that reports what it holds.
+/// A growing array of plain values that reports its bytes to a `ByteCounter`.
 template <typename T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -69,7 +69,8 @@ public:
       reserve(count + 1);
     ptr[count++] = value;
   }
-  /// Room for `n` more values, which the caller writes.
+  /// Appends `n` uninitialized values, which the caller writes, and returns a
+  /// pointer to the first.
   T *extend(size_t n) {
     if (count + n > cap)
       reserve(count + n);
@@ -93,12 +94,12 @@ public:
     size_t newCap = cap + cap / 2 + 8;
     setCapacity(newCap < n ? n : newCap);
   }
-  /// Room for `n` values and no more.
+  /// Sets the capacity to exactly `n` values, unless more are in use.
   void reserveExactly(size_t n) {
     if (n != cap && n >= count)
       setCapacity(n);
   }
-  /// Frees what is not used.
+  /// Frees unused capacity.
   void shrink() {
     if (cap != count)
       setCapacity(count);

@@ -1,16 +1,17 @@
 //===- EGraph.h - Classes of equal terms in flat tables -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every operator owns one table. A row is a node: the classes of its children
-// and its payload (the key, in one piece), its class, the round in which it was
-// last touched, and the rule that made it. An open-addressing index over row
-// numbers finds a row by its key; a union-find over class numbers (the lower
-// one wins) says which classes are one.
+// Every operator owns one table. A row of it is a node: its key (the classes of
+// its children and its payload, stored contiguously), its class, the round in
+// which it was last touched, and the rule that made it. An open-addressing
+// index of row numbers finds a row by its key. A union-find over class numbers
+// (the lower number wins) records which classes are equal.
 //
 // Between two calls of `rebuild` the graph has a frozen part, sorted by class,
 // which the matcher reads, and a tail of new rows, which only `add` sees. So a
-// round of matching reads the graph as it was, however much is added meanwhile.
-// `rebuild` restores congruence and sorts the tail in.
+// round of matching reads the graph as it was at the beginning of the round,
+// however much the round adds. `rebuild` restores congruence and sorts the tail
+// into the frozen part.
 //
 // Nothing here includes LLVM or MLIR.
 //
@@ -41,22 +42,22 @@ class Snapshot;
 /// The answer to "are these equal?" where dims may be symbolic.
 enum class Equality : uint8_t { No, Unknown, Yes };
 
-/// Facts about a class, as a number that the analysis itself interns. 0 says
-/// that nothing is known. Facts only ever become stronger.
+/// Computes facts about classes. A fact is a number that the analysis itself
+/// interns; 0 means that nothing is known. Facts only ever become stronger.
 class Analysis {
 public:
   virtual ~Analysis();
-  /// What is known of a node from its operator, payload and children.
+  /// The fact about a node, from its operator, payload and children.
   virtual uint32_t make(const EGraph &graph, OpId op, PayloadId payload,
                         std::span<const ClassId> children) = 0;
-  /// What is known of a class that has both facts. Returns nothing where they
+  /// The fact about a class for which both facts hold; nullopt when they
   /// contradict each other.
   virtual std::optional<uint32_t> join(uint32_t a, uint32_t b) = 0;
 };
 
 /// Bounds that are checked at every insertion.
 struct GraphLimits {
-  /// What the index of one operator can name.
+  /// The most rows that the index of one operator can address.
   static constexpr uint64_t kMostNodes = uint64_t(1) << 29;
   uint64_t maxNodes = kMostNodes;
   uint64_t maxBytes = ~uint64_t(0);
@@ -74,7 +75,7 @@ struct Conflict {
   RuleId rule = kGiven; ///< the rule whose union failed
   ClassId a = kNone, b = kNone;
   TypeId typeA = kNone, typeB = kNone;
-  /// The analysis whose facts contradict; kNone where it is the types.
+  /// The analysis whose facts contradict; kNone when the types do.
   uint32_t analysis = kNone;
 };
 
@@ -118,7 +119,7 @@ public:
   // Operators and payloads
   //===--------------------------------------------------------------------===//
 
-  /// A new operator. The children of a commutative one are kept sorted.
+  /// Adds an operator. The children of a commutative operator are kept sorted.
   OpId addOp(std::string name, uint32_t arity, bool commutative = false);
   uint32_t numOps() const { return ops.size(); }
   const std::string &opName(OpId op) const { return ops[op]; }
@@ -136,7 +137,7 @@ public:
   std::span<const Field> payloadFields(PayloadId p) const {
     return {fieldPool.data() + payloads[p].begin, payloads[p].count};
   }
-  /// kNone where the payload has no such attribute.
+  /// The attribute of that name; kNone if the payload has none.
   AttrId payloadField(PayloadId p, NameId name) const {
     for (const Field &f : payloadFields(p))
       if (f.name == name)
@@ -144,7 +145,7 @@ public:
     return kNone;
   }
 
-  /// Decides whether two different types are equal. Without one they are not.
+  /// Decides whether two different types are equal. If unset, they are not.
   std::function<Equality(TypeId, TypeId)> compareTypes;
 
   //===--------------------------------------------------------------------===//
@@ -159,18 +160,19 @@ public:
   uint32_t numClassIds() const { return parent.size(); }
   TypeId classType(ClassId c) const { return type[c]; }
 
-  /// The class of the node, or kNone. Children are ids as the graph gave them.
+  /// The class of the node, or kNone. Children may be any ids that the graph
+  /// returned, current or merged since.
   ClassId lookup(OpId op, PayloadId payload,
                  std::span<const ClassId> children) const;
-  /// The class of the node, which is added where it does not exist. kNone where
-  /// a limit is reached.
+  /// The class of the node, which is added if it does not exist. kNone if a
+  /// limit is reached.
   ClassId add(OpId op, PayloadId payload, std::span<const ClassId> children,
               RuleId rule = kGiven);
-  /// Makes the node a member of class `c`: a new node gets no class of its own.
+  /// Adds the node to class `c`, without creating a class for it.
   Merge addInto(ClassId c, OpId op, PayloadId payload,
                 std::span<const ClassId> children, RuleId rule);
-  /// The same with a key: children, then payload. The children of a
-  /// commutative operator are put in order.
+  /// Variants that take a key: children, then payload. They sort the children
+  /// of a commutative operator in place.
   ClassId lookupKey(OpId op, uint32_t *key) const {
     const Table &t = *tables[op];
     sortChildren(t, key);
@@ -179,11 +181,12 @@ public:
   }
   ClassId addKey(OpId op, uint32_t *key, RuleId rule);
   Merge addKeyInto(ClassId c, OpId op, uint32_t *key, RuleId rule);
-  /// The same for a key in order, with its hash, that is known not to be there.
+  /// Variants that take a sorted key and its hash, for a key that is known to
+  /// be absent.
   ClassId insert(OpId op, const uint32_t *key, uint64_t hash, RuleId rule);
   Merge insertInto(ClassId c, OpId op, const uint32_t *key, uint64_t hash,
                    RuleId rule);
-  /// Makes two classes one.
+  /// Merges two classes.
   Merge unite(ClassId a, ClassId b, RuleId rule = kGiven);
 
   /// A rule that made a node of the class, or kGiven. Slow: for messages.
@@ -196,12 +199,13 @@ public:
     dirty = true;
   }
 
-  /// Restores congruence after a batch of `add` and `unite`. False on conflict.
+  /// Restores congruence after a batch of `add` and `unite`. False on a
+  /// conflict.
   bool rebuild();
   /// Whether anything changed since the last rebuild.
   bool isDirty() const { return dirty; }
 
-  /// Also forgets that a limit was hit.
+  /// Sets the limits, and forgets that an earlier limit was hit.
   void setLimits(const GraphLimits &l) {
     limits = l;
     limits.maxNodes = std::min(l.maxNodes, GraphLimits::kMostNodes);
@@ -212,10 +216,10 @@ public:
   const std::optional<Conflict> &conflict() const { return failure; }
 
   uint64_t numNodes() const { return liveRows; }
-  /// As of the last rebuild.
+  /// Number of classes at the last rebuild.
   uint64_t numClasses() const { return liveClasses; }
   uint64_t bytes() const { return counter.bytes; }
-  /// The largest value so far.
+  /// The largest value of `bytes` so far.
   uint64_t peakBytes() const { return counter.peak; }
 
   //===--------------------------------------------------------------------===//
@@ -223,13 +227,14 @@ public:
   //===--------------------------------------------------------------------===//
 
   const Table &table(OpId op) const { return *tables[op]; }
-  /// The rows of a class, one run an operator, by ascending operator.
+  /// The rows of a class: one run for each operator, by ascending operator.
   std::span<const Run> runs(ClassId c) const {
     if (c + 1 >= runOffset.size())
       return {};
     return {runPool.data() + runOffset[c], runPool.data() + runOffset[c + 1]};
   }
-  /// Number of the current round. Rows touched since the last rebuild carry it.
+  /// Number of the current round. Rows touched since the last rebuild carry
+  /// this number.
   uint32_t round() const { return now; }
   /// The round in which the rows or facts of a class last changed.
   uint32_t classStamp(ClassId c) const { return stamp[c]; }
@@ -238,7 +243,8 @@ public:
   // Facts about classes
   //===--------------------------------------------------------------------===//
 
-  /// Before any node is added. Returns the number of the analysis.
+  /// Must be called before any node is added. Returns the number of the
+  /// analysis.
   uint32_t addAnalysis(std::unique_ptr<Analysis> analysis);
   uint32_t numAnalyses() const { return analyses.size(); }
   uint32_t fact(uint32_t analysis, ClassId c) const {
@@ -248,11 +254,12 @@ public:
   /// The rule that is being applied, for native functions that add nodes.
   RuleId currentRule = kGiven;
 
-  /// Calls `f` for every union that was made, in order, when it is made (also
-  /// those that congruence made: their rule is kNone).
+  /// Called for every union at the moment it is made, in order. Unions made by
+  /// congruence are included; their rule is kNone.
   std::function<void(ClassId winner, ClassId loser, RuleId rule)> onMerge;
 
-  /// Where unions are logged for proofs; set before any node is added.
+  /// The log of unions for proofs, or null. Must be set before any node is
+  /// added.
   ProofLog *proofs = nullptr;
 
 private:
@@ -294,7 +301,7 @@ private:
   std::vector<Payload> payloads;
   std::vector<Field> fieldPool;
   std::vector<uint32_t> payloadSlots;
-  /// Payloads without fields, by type.
+  /// The payload without fields of each type, or kNone.
   std::vector<PayloadId> plainPayloads;
 
   Buffer<ClassId> parent;
@@ -307,7 +314,7 @@ private:
   /// Classes whose facts changed since their parents last read them.
   std::vector<ClassId> changedFacts;
   std::vector<ClassId> losers;
-  /// Of the current snapshot.
+  /// Log of the current snapshot; null without a snapshot.
   FactLog *factLog = nullptr;
 
   GraphLimits limits;

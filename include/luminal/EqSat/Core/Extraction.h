@@ -6,11 +6,12 @@
 // `Selection`: one node for each class that can be computed at all. Every
 // selection is acyclic: a node is chosen only after all its children.
 //
-// A program may have scopes: regions that run several times, with leaves that
-// exist in them only. A class is computed in the outermost scope that has all
-// that one of its nodes needs, once for each run of that scope, and is seen
-// from there on inwards. Where two scopes compute the same class and neither is
-// in the other, each has a choice of its own.
+// A program may have scopes: regions, such as loop bodies, that run several
+// times and have leaves that exist only inside them. A class is computed in the
+// outermost scope in which all children of one of its nodes exist, once for
+// each run of that scope, and is visible there and in all scopes inside it. If
+// two scopes compute the same class and neither contains the other, each has
+// its own choice.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +29,8 @@ namespace luminal::eqsat {
 
 constexpr double kInfiniteCost = std::numeric_limits<double>::infinity();
 
-/// The price of one node by itself, not negative. Infinite: the node may not
-/// be chosen.
+/// The price of one node without its children, not negative. A node with an
+/// infinite price must not be chosen.
 using NodeCostFn = std::function<double(OpId op, PayloadId payload,
                                         std::span<const ClassId> children)>;
 
@@ -41,14 +42,14 @@ struct Scopes {
     ScopeId parent;
     double trips; ///< how often it runs for each run of its parent
   };
-  /// A scope comes after its parent.
+  /// Parents come before their children.
   std::vector<Scope> list = {{0, 1.0}};
-  /// Where a node without children exists. Those with children exist wherever
-  /// their children do.
+  /// The scope in which a node without children exists. A node with children
+  /// exists wherever all its children do.
   std::function<ScopeId(OpId op, PayloadId payload)> scopeOf;
 
   bool isFlat() const { return list.size() == 1; }
-  /// Whether what exists in `outer` is seen from `inner`.
+  /// Whether a value of scope `outer` is visible in scope `inner`.
   bool isWithin(ScopeId inner, ScopeId outer) const {
     while (inner > outer)
       inner = list[inner].parent;
@@ -56,17 +57,18 @@ struct Scopes {
   }
 };
 
-/// A class as it is needed or computed in a scope.
+/// A class together with the scope that needs or computes it.
 struct ScopedClass {
   ClassId cls;
   ScopeId scope = 0;
 };
 
 struct Selection {
-  /// By `Extractor::in`; empty where nothing can be chosen.
+  /// The chosen node of each name (see `Extractor::in`); empty for a name that
+  /// cannot be computed.
   std::vector<NodeRef> chosen;
-  /// Sum of the prices of what the roots reach, each node once. Infinite where
-  /// a root has no choice.
+  /// Sum of the prices of all chosen nodes that the roots reach, each counted
+  /// once. Infinite if a root has no choice.
   double dagCost = 0;
 };
 
@@ -82,45 +84,50 @@ class Extractor {
 public:
   Extractor(const EGraph &graph, const NodeCostFn &cost, Scopes scopes = {});
 
-  /// Nodes of rules that look for alternatives: `greedyDag` then looks from a
-  /// choice without them as well, so that they make no choice worse.
+  /// Says which nodes were made by rules that look for alternatives.
+  /// `greedyDag` then also starts from a choice without such nodes, so that
+  /// they never make the result worse.
   void setAlternatives(std::function<bool(NodeRef)> isAlternative) {
     alternative = std::move(isAlternative);
   }
-  /// Prices every node anew. A node that may not be chosen stays so, and none
-  /// may become so. `Candidates` of this extractor keep their choices.
+  /// Prices every node again. A node that may not be chosen stays forbidden,
+  /// and no other node may become forbidden. `Candidates` of this extractor
+  /// keep their choices.
   void reprice(const NodeCostFn &cost);
 
-  /// The name that a class has in a selection as seen from a scope: its own
-  /// where the whole program can compute it, else one for the scope that does;
-  /// kNone where none around does. Without scopes the class itself, whether it
-  /// can be computed or not. Roots are such names.
+  /// The name under which a scope sees a class in a selection. If the whole
+  /// program can compute the class, the name is the class itself; otherwise it
+  /// identifies the class together with the scope that computes it. kNone if
+  /// neither the scope nor any scope around it computes the class. In a program
+  /// without scopes the name is always the class itself, whether it can be
+  /// computed or not. Roots are given as such names.
   ClassId in(ClassId c, ScopeId scope) const;
-  /// The class and the scope of such a name.
+  /// The class and the scope that a name stands for.
   ClassId classOf(ClassId name) const;
   ScopeId scopeOf(ClassId name) const;
-  /// What child `i` of the node that was chosen is called there.
+  /// The name of child `i` of the node that was chosen for `name`.
   ClassId child(const Selection &s, ClassId name, uint32_t i) const;
 
-  /// The least price when shared terms are counted at each use. Exact for that
-  /// measure, O(n log n).
+  /// The cheapest selection when a shared term is paid for at each use. Exact
+  /// for that measure; O(n log n).
   Selection bottomUp(std::span<const ClassId> roots,
                      Perturbation perturbation = {}) const;
-  /// Shared terms are counted once: each class takes the node whose terms below
-  /// cost least together, then single choices are changed as long as that makes
-  /// the whole cheaper. Never worse than `bottomUp`. `dagCost` is in the
-  /// true prices whatever the perturbation.
+  /// A cheap selection when a shared term is paid for once. Each class takes
+  /// the node whose set of terms is cheapest; then single choices are changed
+  /// while that lowers the total. Never worse than `bottomUp`. `dagCost` is in
+  /// the unperturbed prices.
   Selection greedyDag(std::span<const ClassId> roots,
                       Perturbation perturbation = {}) const;
 
-  /// Price of what the roots reach. Infinite where a class has no choice.
+  /// Price of all nodes that the roots reach. Infinite if a class has no
+  /// choice.
   double dagCost(const Selection &s, std::span<const ClassId> roots) const;
-  /// What the roots reach, children before parents.
+  /// All names that the roots reach, children before parents.
   std::vector<ClassId> order(const Selection &s,
                              std::span<const ClassId> roots) const;
-  /// Where a root has no finite price: a class without choice all of whose
-  /// children have one, in other words what keeps the root from being
-  /// computed. kNone where there is none.
+  /// Explains why a root has no finite price: returns a class without a choice
+  /// all of whose children have one, that is, the lowest class that blocks the
+  /// root. kNone if there is none.
   ClassId blocker(const Selection &s, ClassId root, ScopeId scope = 0) const;
 
 private:
@@ -131,8 +138,8 @@ private:
     double cost;
     NodeRef ref;
   };
-  /// One node for each class (kNone: none), and the order in which classes got
-  /// theirs: that of a node comes after those of its children.
+  /// One node for each name (kNone: none), and the rank in which each name was
+  /// decided: a node is decided after its children.
   struct Choice {
     std::vector<uint32_t> node;
     std::vector<uint32_t> rank;
@@ -144,8 +151,7 @@ private:
   void addNodes(const NodeCostFn &cost);
   void addScopedNodes(const NodeCostFn &cost);
   uint32_t numNames() const { return graph.numClassIds() + inner.size(); }
-  /// The name of a root; classes that were united since have the one that is
-  /// left.
+  /// The current name of a root, whose class may have been merged since.
   ClassId own(ClassId root) const {
     return root < graph.numClassIds() ? graph.find(root) : root;
   }
@@ -154,8 +160,8 @@ private:
   std::vector<double> prices(Perturbation p) const;
   template <typename Measure>
   Choice choose(Measure &measure) const;
-  /// The cheapest node of each class, with the terms below it counted at each
-  /// use, or once each.
+  /// The cheapest node of each class, where the terms below it are counted at
+  /// each use (trees) or once each (sets).
   Choice cheapestTrees(std::span<const double> costs) const;
   Choice cheapestSets(std::span<const double> costs) const;
   Choice greedy(std::span<const double> costs,
@@ -172,37 +178,39 @@ private:
   const EGraph &graph;
   Scopes scopes;
   std::function<bool(NodeRef)> alternative;
-  /// Of names that are not the class's own: what they stand for.
+  /// The classes and scopes of names from `graph.numClassIds()` on, which are
+  /// not classes themselves.
   std::vector<ScopedClass> inner;
-  /// Name of each class that a scope computes itself, or kNone.
+  /// The name of each class that a scope computes itself, or kNone, by scope
+  /// and class.
   std::vector<std::vector<ClassId>> names;
   std::vector<Node> nodes;
-  /// Children of the nodes, where scopes give them names.
+  /// Names of the children of each node; used only with scopes.
   std::vector<uint32_t> childOffset;
   std::vector<ClassId> childNames;
   /// Nodes that have a class as a child, one entry for each use.
   std::vector<uint32_t> useOffset, uses;
   /// Nodes of a class.
   std::vector<uint32_t> memberOffset, members;
-  /// Strongly connected component of a class; what a class can be computed from
-  /// is in components of the same or a lower number.
+  /// Strongly connected component of a class. Children are in the same
+  /// component or in one with a lower number.
   std::vector<uint32_t> component;
 };
 
-/// Many programs near the best one, for a search that measures them. What does
-/// not depend on the prices is done once: a candidate costs a few milliseconds
-/// where the graph has thousands of classes.
+/// Draws many programs near the best one, for a search that measures them. Work
+/// that does not depend on the prices is done once, so a candidate costs a few
+/// milliseconds for a graph of thousands of classes.
 class Candidates {
 public:
   /// The extractor and its graph must outlive it.
   Candidates(const Extractor &extractor, std::span<const ClassId> roots);
 
-  /// What `greedyDag` takes. `dagCost` is infinite where a root cannot be
-  /// computed; every candidate is then the same.
+  /// The selection of `greedyDag`. If a root cannot be computed, its `dagCost`
+  /// is infinite and every candidate equals it.
   const Selection &best() const { return bestSelection; }
-  /// The best one, with single choices changed as long as that makes the whole
-  /// cheaper in the perturbed prices. Acyclic as any selection; `dagCost` is in
-  /// the true prices.
+  /// The best selection, with single choices changed while that lowers the
+  /// total in the perturbed prices. Acyclic like every selection; `dagCost` is
+  /// in the unperturbed prices.
   Selection draw(Perturbation perturbation) const;
 
 private:

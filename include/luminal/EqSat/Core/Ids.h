@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The core of the engine (EGraph, Matcher, Runner, Extraction) works on 32-bit
-// numbers only. What they stand for is interned by whoever owns the graph: the
-// OpTable for MLIR, a small symbol table in tests and benchmarks.
+// numbers only. The owner of the graph interns what they stand for: OpTable
+// does for MLIR, a small symbol table does in tests and benchmarks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,12 +14,12 @@
 
 namespace luminal::eqsat {
 
-/// A class of equal terms. Any id ever handed out stays valid; `EGraph::find`
-/// gives the one that represents it now.
+/// A class of equal terms. An id stays valid for ever; `EGraph::find` returns
+/// its current representative.
 using ClassId = uint32_t;
-/// An operator: a name with a number of operands. One table each.
+/// An operator: a name with a number of operands. Each has one table.
 using OpId = uint32_t;
-/// What a node carries beside its operator and children: its result type and
+/// The data of a node besides its operator and children: its result type and
 /// its attributes.
 using PayloadId = uint32_t;
 using TypeId = uint32_t;
@@ -31,7 +31,7 @@ using RuleId = uint32_t;
 constexpr uint32_t kNone = ~0u;
 /// The rule of nodes that are in the program as given.
 constexpr RuleId kGiven = 0xffff;
-/// Of unions alone: the values were known to be equal before any rule ran.
+/// Only for unions: the values were known to be equal before any rule ran.
 constexpr RuleId kKnown = kGiven + 1;
 
 } // namespace luminal::eqsat

@@ -14,8 +14,8 @@ struct Limits {
   TYPE FIELD = DEFAULT;
 #include "luminal/EqSat/Core/Limits.def"
 
-  /// Sets the limit of this name to a number written in `value`. False where
-  /// there is no such limit, or `value` is no number that it can have.
+  /// Sets the limit called `name` to the number written in `value`. False if
+  /// there is no such limit, or `value` is not a number that the limit allows.
   bool set(std::string_view name, std::string_view value);
 };
 

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The left sides of all rules form one trie: rules that begin with the same
-// atoms share them, so that a common beginning is matched once. The trie is a
-// program over 32-bit registers, run on the frozen part of the graph.
+// atoms share them, so a common prefix is matched once. The trie is a program
+// over 32-bit registers that runs on the frozen part of the graph.
 //
-// Matching is incremental: every row has the number of the round in which it
-// was last touched, and a match counts for a rule only if one of its rows is
-// younger than the rule's last run. A branch is skipped where neither the rows
-// bound so far nor those that it would enter next are young enough.
+// Matching is incremental. Every row carries the number of the round in which
+// it was last touched, and a match counts for a rule only if one of its rows
+// was touched after the rule's last run. A branch of the trie is skipped if
+// neither the rows bound so far nor the rows it would enter next are recent
+// enough.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,32 +41,34 @@ struct MatchBuffer {
 class MatchSink {
 public:
   virtual ~MatchSink();
-  /// The buffer of the rule is full, and must be empty afterwards. The graph
-  /// may be added to.
+  /// Called when the buffer of the rule is full; must empty it. The callee may
+  /// add to the graph.
   virtual void full(RuleId rule) = 0;
-  /// Called at intervals. False stops the matching, also within a root row.
+  /// Called at intervals. Returning false stops the matching, even in the
+  /// middle of a root row.
   virtual bool between() = 0;
 };
 
 class Matcher {
 public:
-  /// How one rule takes part in one run.
+  /// How one rule takes part in one run of the matcher.
   struct Query {
     bool active = true;
-    /// Matches all of whose rows are of this round or older are left out; 0
-    /// leaves out none.
+    /// Matches all of whose rows were last touched in this round or earlier are
+    /// left out; 0 leaves out none.
     uint32_t since = 0;
   };
 
   /// The rules and natives must outlive the matcher.
   Matcher(std::span<const Rule> rules, std::span<Native> natives);
 
-  /// Matches that do not fill a buffer stay in it; there is one for each rule.
+  /// Matches that do not fill a buffer stay in it. There is one buffer for each
+  /// rule.
   void run(const EGraph &graph, std::span<const Query> queries,
            std::span<MatchBuffer> buffers, MatchSink &sink);
 
-  /// The share of each rule in the rows visited by the last run; a shared
-  /// beginning is divided evenly.
+  /// Each rule's share of the rows that the last run visited; the work of a
+  /// shared prefix is divided evenly.
   std::vector<double> workShares() const;
 
 private:
@@ -73,36 +76,37 @@ private:
     Reg reg;
     uint32_t height;
   };
-  /// Where a value is found while the rows of a run are looked at together.
+  /// Where the value of a register comes from while the rows of a run are
+  /// tested together.
   struct Source {
     enum Kind : uint8_t {
-      Register, ///< bound before: the same for all rows
+      Register, ///< bound earlier: the same for all rows
       Word,     ///< word `index` of the row
       Column,   ///< written by test `index` of the tail
     } kind;
     uint32_t index;
   };
-  /// The atoms behind the last class that a rule enters, where they test only
-  /// the contents of a row. Rows are then tested together.
+  /// The remaining atoms of a rule after the last class that it enters, if they
+  /// only test the contents of a row. Rows are then tested in batches.
   struct Tail {
     struct Test {
       Atom::Kind kind;
-      Source a, b;       ///< `b` of Equal
-      uint32_t constant; ///< of Is and Field
+      Source a, b;       ///< `b`: only for Equal
+      uint32_t constant; ///< for Is and Field
     };
     RuleId rule = kNone;
     std::vector<Test> tests;
-    /// Those that are read.
+    /// The words of the row that the tests or the stored registers read.
     std::vector<uint32_t> words;
-    /// One for each stored register of the rule.
+    /// The source of each stored register of the rule.
     std::vector<Source> stored;
   };
   struct Node {
     Atom atom;
     std::vector<uint32_t> next;
     std::vector<RuleId> accepts;
-    /// Classes bound before this atom which it or a later one enters, and how
-    /// many levels deep.
+    /// Classes bound before this atom that this atom or a later one enters, and
+    /// how many levels deep.
     std::vector<Pending> pending;
     std::vector<RuleId> rules;
     /// Index into `tails`, or kNone.
@@ -143,7 +147,8 @@ private:
   std::vector<uint32_t> regs;
   /// Arguments of the native that is called.
   std::vector<uint32_t> nativeArgs;
-  /// levels[h][c]: the youngest row within h levels below class c.
+  /// levels[h][c]: the round of the most recently touched row within h levels
+  /// below class c.
   std::vector<std::vector<uint32_t>> levels;
   uint32_t numRules = 0, spent = 0;
   NodeRef root;

@@ -1,16 +1,16 @@
 //===- Proof.h - Why two terms are equal ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A graph with a `ProofLog` logs every term and every union, with the match
-// that made it. From the log an `Explainer` finds the rule applications by
-// which one term becomes another.
+// A graph with a `ProofLog` logs every term and every union, together with the
+// match that made it. From the log an `Explainer` finds the rule applications
+// that turn one term into another.
 //
 // Each class id stands for the term that it was made for. Unions are edges
-// between terms; they form a forest, so between two terms of a class there is
-// one path. An edge that a rule made is an instance of the rule between two
-// terms that are spelled out; an edge that congruence made is equality of the
-// operands, which was there before it. So a path depends on older edges only,
-// and expanding it terminates.
+// between terms. They form a forest, so there is exactly one path between two
+// terms of a class. An edge made by a rule is an instance of the rule between
+// two fully spelled-out terms. An edge made by congruence follows from the
+// equality of the operands, which was established earlier. So a path depends on
+// older edges only, and expanding it terminates.
 //
 // Nothing here includes LLVM or MLIR.
 //
@@ -32,41 +32,43 @@ public:
   struct Term {
     OpId op;
     PayloadId payload;
-    uint32_t begin; ///< of its operands, as class ids
+    uint32_t begin; ///< first operand, in the pool of class ids
     uint32_t arity;
-    ClassId cls; ///< that it was made for or joined
+    ClassId cls; ///< that the term was made for, or joined
   };
   struct Edge {
     uint32_t a, b; ///< terms
     RuleId rule;   ///< kNone: congruence
-    /// Of the rule's right side: instruction that joined a class, or behind
-    /// those the union.
+    /// The part of the rule's right side that made the edge: the number of the
+    /// instruction that added a node to a class, or, after all instructions,
+    /// the number of the union.
     uint32_t part;
-    /// Where the registers of the match begin; kNone where there was none.
+    /// First register of the match; kNone if no rule made the edge.
     size_t frame;
   };
 
-  /// A class was made for a node; classes are numbered in this order.
+  /// Called when a class was made for a node. Classes are numbered in this
+  /// order.
   void made(OpId op, std::span<const uint32_t> children, PayloadId payload) {
     ClassId c = termOfClass.size();
     termOfClass.push_back(addTerm(op, children, payload, c));
   }
-  /// A node without a class of its own joined a class.
+  /// Called when a node was added to an existing class.
   void joined(ClassId c, OpId op, std::span<const uint32_t> children,
               PayloadId payload, RuleId rule) {
     link(termOfClass[c], addTerm(op, children, payload, c), rule);
   }
-  /// Two classes became one; ids as the rule has them.
+  /// Called when two classes were merged; the ids are those that the rule used.
   void united(ClassId a, ClassId b, RuleId rule) {
     link(termOfClass[a], termOfClass[b], rule);
   }
-  /// The match whose unions `joined` and `united` report next.
+  /// Sets the match to which the next calls of `joined` and `united` belong.
   void applying(uint32_t part, std::span<const uint32_t> regs) {
     nextPart = part;
     next.assign(regs.begin(), regs.end());
   }
 
-  /// The current size; `cut` truncates to it.
+  /// The sizes of the log at one time; `cut` truncates the log to them.
   struct Mark {
     size_t terms = 0, pool = 0, classes = 0, edges = 0, frames = 0;
   };
@@ -86,9 +88,9 @@ public:
   const Edge &edge(uint32_t e) const { return edges[e]; }
   const uint32_t *frame(const Edge &e) const { return frames.data() + e.frame; }
 
-  /// Whether the terms were equal before edge `bound` was made.
+  /// Whether the terms were already equal before edge `bound` was made.
   bool connected(uint32_t a, uint32_t b, uint32_t bound) const;
-  /// The youngest edge between two terms of one class.
+  /// The most recent edge on the path between two terms of one class.
   uint32_t youngest(uint32_t a, uint32_t b) const;
 
 private:
@@ -101,35 +103,35 @@ private:
   std::vector<uint32_t> termOfClass;
   std::vector<Edge> edges;
   std::vector<uint32_t> frames;
-  /// The forest by size, without shortcuts, so that edges grow younger on the
-  /// way up.
+  /// The union forest, linked by size and without path compression, so that
+  /// edges become more recent towards the root.
   std::vector<uint32_t> up, upEdge, size;
   uint32_t nextPart = 0;
   std::vector<uint32_t> next;
 };
 
-/// How one term becomes another, in full.
+/// A full account of how one term becomes another.
 struct Explanation {
   struct Term {
     OpId op;
     PayloadId payload;
     std::vector<uint32_t> operands; ///< terms
-    /// A class that has the term.
+    /// A class that contains the term.
     ClassId cls;
   };
   struct Step {
     uint32_t from, to; ///< terms
-    /// kNone: `from` and `to` differ in their operands only, which `operands`
-    /// proves equal. Else an instance of the rule.
+    /// kNone: `from` and `to` differ only in their operands, and `operands`
+    /// proves these equal. Otherwise the step is an instance of this rule.
     RuleId rule = kNone;
-    /// Whether `from` is the left side.
+    /// Whether `from` is the left side of the rule.
     bool forward = true;
-    /// The operands of a commutative operator changed places.
+    /// Whether the two operands of a commutative operator are exchanged.
     bool swapped = false;
-    /// For each operand of `from` the chain to that of `to`.
+    /// For each operand of `from`, the chain to the operand of `to`.
     std::vector<uint32_t> operands;
   };
-  /// Steps, each of which begins where the one before ended.
+  /// Steps, each of which begins at the term where the previous one ended.
   using Chain = std::vector<uint32_t>;
 
   std::vector<Term> terms;
@@ -137,26 +139,28 @@ struct Explanation {
   std::vector<Chain> chains;
 };
 
-/// Answers from the log of a rebuilt graph. The rules are those that ran, built
-/// to be explained (`RuleBuilder::finish`).
+/// Answers from the log of a rebuilt graph. `rules` are the rules that ran;
+/// they must have been built to be explained (`RuleBuilder::finish`).
 class Explainer {
 public:
-  /// Proofs nest as deep as terms do, and each level takes stack: from
-  /// `stackBytes` on below this call, explaining stops and `isTooDeep` holds;
-  /// `result` is then of no use. 0: no limit.
+  /// Proofs nest as deep as terms do, and each level uses stack. When the stack
+  /// has grown by `stackBytes` below this call, explaining stops, `isTooDeep`
+  /// returns true and `result` is unusable. 0: no limit.
   Explainer(const EGraph &graph, const ProofLog &log,
             std::span<const Rule> rules, size_t stackBytes = 0);
 
-  /// Between the terms that two class ids were made for, which are equal.
-  /// Returns a chain of `result`.
+  /// Explains why the terms of two class ids, which must be equal, are equal.
+  /// Returns the number of a chain in `result`.
   uint32_t explain(ClassId from, ClassId to);
-  /// From a term of the log to the one that its class was made for.
+  /// The chain from a term of the log to the term that its class was made for.
   uint32_t explainTerm(uint32_t logged);
-  /// From the term of a class id to the one that was selected.
+  /// The chain from the term of a class id to the term that was selected for
+  /// it.
   uint32_t explain(ClassId from, const Extractor &extractor,
                    const Selection &selection, ScopeId scope = 0);
 
-  /// A term of the log in `result`, and the one that a class id was made for.
+  /// The number in `result` of a term of the log, and of the term that a class
+  /// id was made for.
   uint32_t spell(uint32_t logged) const { return spelled[logged]; }
   uint32_t given(ClassId c) const { return spelled[log.termOf(c)]; }
   /// The term at the end of a chain that begins at `from`.
@@ -171,9 +175,10 @@ public:
   Explanation result;
 
 private:
-  /// To be asked wherever explaining calls itself.
+  /// Whether the stack limit is reached. Every recursion must ask.
   bool reachesLimit();
-  /// A term with the classes that it had when a rule matched it.
+  /// A term, with the classes that it and its operands had when a rule matched
+  /// it.
   struct Tree {
     uint32_t term;
     ClassId cls = kNone;
@@ -209,13 +214,13 @@ private:
   size_t stackBytes;
   uintptr_t stackBegin;
   bool tooDeep = false;
-  /// Of each logged term: itself spelled out.
+  /// The number in `result` of each logged term.
   std::vector<uint32_t> spelled;
   std::unordered_map<uint64_t, std::vector<uint32_t>> buckets, termIds;
   /// Logged terms of a class.
   std::unordered_map<ClassId, std::vector<uint32_t>> members;
   std::vector<Tree> trees;
-  /// The step of the unfinished chain that leaves each term.
+  /// For each term, the step of the unfinished chain that starts at it.
   std::vector<uint32_t> leftBy;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> paths, connections;
   std::map<uint32_t, uint32_t> reversed, edgeChains;

@@ -1,12 +1,13 @@
 //===- RowIndex.h - From the hash of a key to its row ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Open addressing in groups of sixteen slots, which lie in one cache line and
-// are compared at once: a search nearly always reads one line of the index, and
-// takes no branch that depends on where in the line its slot is.
+// Open addressing in groups of sixteen slots. A group fills one cache line, and
+// all its slots are compared at once: a search nearly always reads one line of
+// the index, and takes no branch that depends on the slot's position in the
+// line.
 //
-// A slot holds a row number and, in the bits above it, bits of the row's hash,
-// which tell most other rows of the group apart.
+// A slot holds a row number and, in the bits above it, bits of the row's hash
+// (the tag), which tell most other rows of the group apart.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +22,8 @@
 
 namespace luminal::eqsat {
 
-/// What a search needs of an index, as a value, so that a loop of searches can
-/// keep it in registers.
+/// The part of an index that a search needs. It is a small value, so that a
+/// loop of searches can keep it in registers.
 class RowSlots {
 public:
   void prefetch(uint64_t hash) const { __builtin_prefetch(groupOf(hash)); }
@@ -38,14 +39,15 @@ public:
         return kNone;
     }
   }
-  /// The first row that may have this hash; kNone where none has.
+  /// The first row whose tag matches this hash; kNone if there is none.
   uint32_t candidate(uint64_t hash) const {
     return find(hash, [](uint32_t) { return true; });
   }
 
 protected:
   static constexpr uint32_t kGroup = 16;
-  /// Marks a row that lies behind the group of its hash, which was full.
+  /// Marks a row that is stored after the group of its hash because that group
+  /// was full.
   static constexpr uint32_t kAway = 1u << 30;
 
   uint32_t *groupOf(uint64_t hash) const {
@@ -54,12 +56,13 @@ protected:
   uint32_t *next(const uint32_t *group) const {
     return groups + ((uint32_t(group - groups) + kGroup) & mask);
   }
-  /// The bits of the hash above those that name the group: a growing index
-  /// reads in a slot to which group it now belongs. The two highest bits are
-  /// excluded: only a free slot has the first.
+  /// The tag: the bits of the hash above those that select the group. When the
+  /// index grows, the lowest of them says to which group the slot now belongs.
+  /// The two highest bits are excluded; the highest is set only in a free slot.
   uint32_t tagOf(uint64_t hash) const { return hash & ~mask & (kAway - 1); }
 
-  /// One bit for each slot of the group whose bits under `bits` are `wanted`.
+  /// One bit for each slot of the group that equals `wanted` in the bits
+  /// `bits`.
   static uint32_t lanes(const uint32_t *group, uint32_t bits, uint32_t wanted) {
     using Lanes = uint32_t __attribute__((vector_size(16)));
     Lanes all = {};
@@ -74,9 +77,9 @@ protected:
     return uint32_t(both) | uint32_t(both >> 32);
   }
 
-  /// The first slot that begins a cache line.
+  /// The first slot that is aligned to a cache line.
   uint32_t *groups = nullptr;
-  /// Number of slots, less one.
+  /// Number of slots, minus one.
   uint32_t mask = 0;
 };
 
@@ -84,20 +87,20 @@ class RowIndex : public RowSlots {
 public:
   explicit RowIndex(ByteCounter &counter) : slots(counter), counter(&counter) {}
 
-  /// Nothing but `reset` may be called on an index that is not ready.
+  /// Only `reset` may be called on an index that is not ready.
   bool isReady() const { return groups != nullptr; }
   /// Forgets all rows and makes room for this many.
   void reset(uint32_t rows);
   /// Frees the memory.
   void drop();
-  /// Doubles the number of slots. `hashOf(row)` is called for the few rows that
-  /// are not in the group of their hash.
+  /// Doubles the number of slots. `hashOf(row)` is called only for the few rows
+  /// that are outside the group of their hash.
   template <typename HashOf>
   void grow(HashOf &&hashOf) {
     for (uint32_t row : split())
       place(row, hashOf(row));
   }
-  /// How often a row was entered.
+  /// Number of rows placed, counting a row again each time it was placed.
   uint32_t numPlaced() const { return used; }
   /// Whether `n` more rows can be placed, numbered up to `last`.
   bool hasRoom(uint32_t n, uint32_t last) const {
@@ -116,7 +119,7 @@ public:
   }
 
 private:
-  /// Returns the rows that are to be entered again.
+  /// Returns the rows that must be placed again.
   Buffer<uint32_t> split();
   void align();
 

@@ -1,14 +1,14 @@
 //===- Rule.h - A rewrite rule, ready to be matched -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A rule is a list of atoms (the left side: what must hold) and a list of
-// instructions (the right side: what is then also true), both over numbered
-// registers. `RuleBuilder` makes one; the PDL compiler and tests use it.
+// A rule is a list of atoms (the left side: the conditions) and a list of
+// instructions (the right side: the terms that then exist and are equal), both
+// over numbered registers. `RuleBuilder` makes one; the PDL compiler and tests
+// use it.
 //
-// The order in which the left side is built is the order in which it is tested,
-// and registers are numbered in that order: rules that begin alike share their
-// beginning in the matcher. So build one operation with all tests on it before
-// entering the next.
+// The left side is tested in the order in which it is built, and registers are
+// numbered in that order: rules with the same prefix share it in the matcher.
+// So add all tests of one operation before entering the next.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,15 +34,15 @@ using Reg = uint32_t;
 struct Promise {
   enum Kind : uint8_t {
     Exact,    ///< the same bits
-    Rounding, ///< error against float64 at most `ulps` of the element (scalar
-              ///< functions) or of the sum of absolute terms (reductions)
-    Finite,   ///< the same bits where all values are finite; fires only where
-              ///< that is proved
+    Rounding, ///< error against float64 of at most `ulps`: of the element for
+              ///< scalar functions, of the sum of absolute terms for reductions
+    Finite,   ///< the same bits if all values are finite; fires only where that
+              ///< is proved
   };
   Kind kind = Exact;
   double ulps = 0;
-  /// Where matches differ (by element type, by the function in them): what the
-  /// rule promises of the best of them; `ulps` is of the worst.
+  /// When the bound depends on the match (its element type or function), `ulps`
+  /// is the worst bound that the rule promises and this is the best.
   double leastUlps = 0;
   static Promise exact() { return {Exact, 0, 0}; }
   static Promise rounding(double ulps) { return {Rounding, ulps, ulps}; }
@@ -54,9 +54,9 @@ struct Promise {
   std::string str() const;
 };
 
-/// Which promises are admitted.
+/// The promises that a user admits.
 struct PrecisionPolicy {
-  /// The widest rounding; below 0 none.
+  /// The largest rounding error that is admitted, in ulps; below 0 none.
   double maxUlps = 1e300;
   bool admitsFinite = true;
   static PrecisionPolicy exact() { return {-1, false}; }
@@ -74,38 +74,39 @@ struct PrecisionPolicy {
   }
 };
 
-/// Rules enter in this order; each stratum runs to its end before the next one
-/// adds its rules to those that already run. So a rule that makes structure
-/// which later rules need stays active beside them. The first three always run
-/// to their end; limits bound the last one.
+/// Strata start in this order. Each one runs to its end before the next one
+/// adds its rules to those already running, so a rule that makes terms for
+/// later rules stays active beside them. The first three always run to their
+/// end; the limits bound only the last.
 enum class Stratum : uint8_t {
-  Canonical,    ///< what only tidies up
-  Recovery,     ///< functions from what they are composed of
-  Lowering,     ///< what runs, from what is computed
-  Alternatives, ///< where neither side is always better: may go on for ever
+  Canonical,    ///< simplification
+  Recovery,     ///< composed arithmetic to the function it computes
+  Lowering,     ///< HLIR to LLIR
+  Alternatives, ///< neither side is always better; may never end
 };
 constexpr unsigned kNumStrata = 4;
 const char *stratumName(Stratum s);
 
-/// A native function of the matcher. Reads `args` (what their registers hold:
-/// classes, attributes, types, payloads) and writes `results`; false where the
-/// constraint does not hold. It must be a function of its arguments, of the
-/// facts about classes among them, and of the nodes in those classes.
+/// A native function of the matcher. It reads `args` (the contents of the
+/// argument registers: classes, attributes, types, payloads) and writes
+/// `results`; it returns false if the constraint does not hold. The answer must
+/// depend only on the arguments, on facts about classes among them, and on the
+/// nodes in those classes.
 using NativeFn =
     std::function<bool(std::span<const uint32_t> args, uint32_t *results)>;
 
-/// A native function with what it answered before.
+/// A native function with a cache of its answers.
 class Native {
 public:
-  /// How long an answer holds.
+  /// How long a cached answer is valid.
   enum Memory : uint8_t {
-    None,  ///< not remembered: it adds nodes
-    Round, ///< it may look at facts and nodes, of which there are more next
-           ///< round
-    Always ///< it looks at its arguments and their types only
+    None,  ///< not cached: the function adds nodes
+    Round, ///< until the next round, which may have more of the facts and
+           ///< nodes that the function reads
+    Always ///< for ever: the function reads only its arguments and their types
   };
-  /// `looks`, where given, counts how often functions looked at facts and
-  /// nodes: an answer for which it stood still holds always.
+  /// `looks`, if given, counts how often native functions read facts and nodes:
+  /// an answer computed without changing that count is valid for ever.
   Native(NativeFn fn, uint32_t numArgs, uint32_t numResults, Memory memory,
          const uint64_t *looks = nullptr)
       : fn(std::move(fn)), numArgs(numArgs), numResults(numResults),
@@ -114,14 +115,15 @@ public:
   Native &operator=(Native &&) = delete;
 
   bool call(std::span<const uint32_t> args, uint32_t *results, uint32_t round);
-  /// Many calls, which wait for memory together. Argument k of call c is
-  /// columns[args[k] * stride + c], and so are the results, from column `dst`
-  /// on. Writes those of `calls` for which the function holds to `holds` and
+  /// Makes many calls, whose memory accesses overlap. Argument k of call c is
+  /// columns[args[k] * stride + c]; result r is columns[(dst + r) * stride +
+  /// c]. Writes those of `calls` for which the function holds to `holds`, and
   /// returns their number.
   uint32_t call(uint32_t *columns, uint32_t stride, std::span<const Reg> args,
                 Reg dst, std::span<const uint16_t> calls, uint16_t *holds,
                 uint32_t round);
-  /// Forgets every answer: class ids in arguments mean other classes now.
+  /// Drops all answers, because class ids in their arguments now mean other
+  /// classes.
   void forget();
 
 private:
@@ -138,12 +140,12 @@ private:
   uint32_t numArgs, numResults;
   Memory memory;
   const uint64_t *looks;
-  /// Open addressing: until when the answer holds, and whether it is yes;
-  /// arguments; results.
+  /// Open-addressing table. An entry holds until when its answer is valid and
+  /// whether the answer is yes, then the arguments, then the results.
   std::unique_ptr<ByteCounter> counter = std::make_unique<ByteCounter>();
   Buffer<uint32_t> entries{*counter};
   uint32_t capacity = 0, used = 0;
-  /// Of the calls at hand: arguments, hashes, results.
+  /// Arguments, hashes and results of the calls of the current batch.
   std::vector<uint32_t> words;
   std::vector<uint64_t> hashes;
   std::vector<uint32_t> made;
@@ -152,9 +154,9 @@ private:
 /// One test of a left side.
 struct Atom {
   enum Kind : uint8_t {
-    /// Each row of operator `b` in class reg `a`: its `count` children to
-    /// `dst`..., payload after them. At the root, reg `a` is written with the
-    /// row's class.
+    /// For each row of operator `b` in the class in register `a`: writes its
+    /// `count` children to `dst`..., then its payload. At the root, register
+    /// `a` receives the row's class.
     Enter,
     Equal,     ///< reg `a` == reg `b`
     Is,        ///< reg `a` == constant `b`
@@ -168,13 +170,14 @@ struct Atom {
   Reg dst = 0;
   uint32_t count = 0;
   std::vector<Reg> args;
-  /// Those of `args` that hold classes: a change of one is a new match.
+  /// Those of `args` that hold classes. When one of these classes changes, the
+  /// match counts as new.
   std::vector<Reg> classArgs;
   bool operator==(const Atom &) const = default;
 };
 
-/// One step of a right side. Registers below `Rule::numStored` hold what the
-/// match left behind, then come constants, then what instructions write.
+/// One step of a right side. Registers below `Rule::numStored` hold values of
+/// the match; then come constants, then the values that instructions write.
 struct Instruction {
   enum Kind : uint8_t {
     Node,    ///< the class of operator `a` with payload reg `b`, to `dst`
@@ -186,11 +189,13 @@ struct Instruction {
   Reg dst = 0;
   std::vector<Reg> args;
   std::vector<NameId> names;
-  /// Register of the class that the node joins, where that is known.
+  /// Register of the class to which the node is added, if it is known
+  /// beforehand.
   Reg into = kNone;
   /// A native that adds nodes: runs only when the match is applied.
   bool creates = false;
-  /// The node is what the left side says, and `into` what the right side does.
+  /// In the union, the node is the left side's term and `into` the right
+  /// side's; otherwise the other way round.
   bool isLeft = false;
 };
 
@@ -200,42 +205,45 @@ struct Rule {
   std::string location;
   Promise promise;
   Stratum stratum = Stratum::Alternatives;
-  /// At most this many useful matches a round before the rule is banned for
-  /// some rounds; 0 for the runner's own default.
+  /// The number of useful matches in a round above which the rule is banned for
+  /// some rounds; 0 for the runner's default.
   uint64_t matchLimit = 0;
-  /// Nodes that all rules that state one may add, in nodes that the strata
-  /// before the alternatives left; they rest when that is spent. 0: no bound.
+  /// Bound on the nodes that all rules with a `growth` may add together, as a
+  /// multiple of the nodes that exist when the alternatives start. These rules
+  /// stop when it is reached. 0: no bound.
   double growth = 0;
-  /// The element types that it claims, for reports; empty is every one.
+  /// The element types for which the rule is stated, for reports; empty means
+  /// all.
   std::vector<std::string> dtypes;
-  /// Where it rounds otherwise in each of them: by how many ulps.
+  /// The bound in ulps for each of `dtypes`, if it depends on the type.
   std::vector<double> ulps;
-  /// By the precision policy; else it never fires.
+  /// Whether the precision policy admits the rule; otherwise it never fires.
   bool admitted = true;
-  /// Where one rule is several, one for each number of values in a range: the
-  /// first of them, for reports. kNone: it is one, or the first.
+  /// A pattern over a range of values becomes one rule for each number of
+  /// values. This is the first of these rules, for reports; kNone for the first
+  /// itself and for other rules.
   RuleId formOf = kNone;
 
   std::vector<Atom> lhs;
   uint32_t numMatchRegs = 0;
-  /// Match registers that the right side reads.
+  /// Registers of the match that the right side reads.
   std::vector<Reg> stored;
   std::vector<uint32_t> constants;
   std::vector<Instruction> rhs;
   uint32_t numRegs = 0;
-  /// Pairs of right-side registers whose classes are equal: what the left side
-  /// says, then what the right side does.
+  /// Pairs of right-side registers whose classes become equal: the left side's
+  /// term, then the right side's.
   std::vector<std::pair<Reg, Reg>> unions;
 
-  /// Whether a native adds nodes of its own.
+  /// Whether a native function of the right side adds nodes.
   bool creates = false;
-  /// Whether a match stays one when classes become one: nothing on the left
-  /// side looks at more than nodes.
+  /// Whether a match stays valid when classes are merged, because the left side
+  /// tests nothing but nodes.
   bool lasting = true;
-  /// The first of `stored` hold classes.
+  /// How many of `stored` hold classes; these come first.
   uint32_t numStoredClasses = 0;
 
-  /// The promise in one element type.
+  /// The promise for one element type.
   Promise promiseIn(const std::string &dtype) const;
   uint32_t numStored() const { return stored.size(); }
 };
@@ -243,7 +251,7 @@ struct Rule {
 /// Builds a rule, left side first.
 class RuleBuilder {
 public:
-  /// An operation that is matched: where its parts are.
+  /// A matched operation: the registers of its parts.
   struct Op {
     Reg cls;
     Reg children; ///< the first of them
@@ -273,20 +281,20 @@ public:
   // Right side, in right-side registers
   //===--------------------------------------------------------------------===//
 
-  /// Carries a match register over.
+  /// Makes a match register available on the right side.
   Reg use(Reg matchReg);
   Reg constant(uint32_t value);
-  /// Fields are sorted by name here.
+  /// The fields may be in any order.
   Reg payload(Reg type, std::vector<std::pair<NameId, Reg>> fields);
   Reg node(OpId op, Reg payload, std::vector<Reg> children);
   Reg rewrite(uint32_t fn, std::vector<Reg> args, uint32_t numResults,
               bool creates = false);
-  /// `left` is, or is made of, what the left side matched.
+  /// `left` is a register that was matched, or is built from such registers.
   void unite(Reg left, Reg right);
 
   Rule &rule() { return result; }
-  /// Numbers the registers for good. The builder is used up. A rule that is to
-  /// be explained carries every match register over.
+  /// Assigns the final register numbers; the builder must not be used
+  /// afterwards. A rule that is to be explained keeps every match register.
   Rule finish(bool explained = false);
 
 private:

@@ -1,19 +1,19 @@
 //===- Runner.h - Rounds of matching and adding until nothing is new ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A round matches all active rules on the graph as it stands, drops what the
-// graph already says, adds the rest and rebuilds once. Rules enter stratum by
-// stratum. A rule that finds too many matches in one round is banned for some
-// rounds and comes back with twice the allowance.
+// A round matches all active rules on the graph as it is, drops the matches
+// whose right side the graph already contains, adds the others and rebuilds
+// once. Rules enter stratum by stratum. A rule that finds too many matches in
+// one round is banned for some rounds; its limit is doubled when it returns.
 //
-// The limits are those of the search for alternatives. What must be reached,
-// recovery and lowering, runs before it and to its end; its own bound follows
-// from the size of the program, and to exceed that is an error.
+// The limits bound the search for alternatives. Recovery and lowering are
+// required, so they run first and to their end; their own bound follows from
+// the size of the program, and exceeding it is an error.
 //
-// A round that reaches a limit of nodes, bytes or time is undone: the graph is
-// always one after whole rounds. Where it was nodes or bytes, the rules that
-// added most in that round are suspended and the others continue; once those
-// find nothing new, suspended rules are tried again, one at a time.
+// A round that reaches a limit of nodes, bytes or time is undone, so the graph
+// is always the result of whole rounds. If the limit was nodes or bytes, the
+// rules that added most in that round are suspended and the others continue.
+// Once those find nothing new, suspended rules are retried one at a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,12 +31,12 @@
 namespace luminal::eqsat {
 
 enum class StopReason : uint8_t {
-  Saturated, ///< no rule says anything new
+  Saturated, ///< no rule finds anything new
   Iterations,
   Nodes,
   Bytes,
   Time,
-  Conflict,   ///< a rule made different things equal: an error
+  Conflict,   ///< a rule merged classes with different types or facts: an error
   Unfinished, ///< recovery and lowering exceed their bound: an error
 };
 /// "saturated", "iteration-limit", ...
@@ -45,13 +45,14 @@ const char *stopReasonName(StopReason r);
 struct RunnerOptions : Limits {
   /// Rounds for which a rule is banned the first time.
   uint32_t banLength = 5;
-  /// Look only where something is new. Off, every round matches everything:
-  /// the same graph, slower.
+  /// Match only what is new. If false, every round matches everything, with the
+  /// same result but slower.
   bool incremental = true;
-  /// Make only those nodes in a round whose children were there before it, and
-  /// come back to the match in the next round. Equal intermediate terms are
-  /// then found equal before anything is built on them: the same graph in the
-  /// end, with far fewer nodes on the way. Off, a round does all that it finds.
+  /// If set, a round adds only nodes whose children existed before the round,
+  /// and continues the match in the next round. Equal intermediate terms are
+  /// then merged before anything is built on them: the final graph is the same,
+  /// but far fewer nodes are created on the way. If false, a round applies each
+  /// match completely.
   bool staged = false;
 };
 
@@ -62,12 +63,12 @@ struct RuleReport {
   uint64_t unions = 0;
   uint64_t refused = 0; ///< unions of types not provably equal
   uint32_t bans = 0;
-  /// Undone rounds after which the rule was suspended. What it found and added
-  /// in them is not counted above.
+  /// Undone rounds after which the rule was suspended. Its matches and nodes in
+  /// those rounds are not counted above.
   uint32_t undone = 0;
-  double matchSeconds = 0; ///< share of the common matching
+  double matchSeconds = 0; ///< share of the common matching time
   double applySeconds = 0;
-  bool admitted = true; ///< by the precision policy
+  bool admitted = true; ///< whether the precision policy admits it
 };
 
 struct IterationReport {
@@ -86,29 +87,31 @@ struct RunReport {
   uint64_t bytes = 0;
   uint64_t peakBytes = 0;
   uint32_t undone = 0; ///< rounds that reached a limit of nodes or bytes
-  /// Of an unfinished run: the nodes that recovery and lowering may make.
+  /// If the run is unfinished: the most nodes that recovery and lowering may
+  /// make.
   uint64_t bound = 0;
-  /// Nodes that rules with a bound of their own (`Rule::growth`) may add, where
-  /// they rest because they did; else 0. The run goes on without them.
+  /// If the rules with `Rule::growth` stopped because they reached their common
+  /// bound, that bound in nodes; otherwise 0. The run goes on without these
+  /// rules.
   uint64_t growthSpent = 0;
   double seconds = 0, matchSeconds = 0, applySeconds = 0, rebuildSeconds = 0;
 };
 
-/// Rules of which there may be more as the graph grows.
+/// A list of rules that may grow while the graph grows.
 class RuleSource {
 public:
   RuleSource(std::span<const Rule> rules = {}, std::span<Native> natives = {})
       : rules(rules), natives(natives) {}
   virtual ~RuleSource();
-  /// Called before each round. Adds the rules that the graph as it stands has a
-  /// use for behind those that there are; true where anything changed.
+  /// Called before each round. Appends the rules that the current graph can
+  /// use; returns whether anything was added.
   virtual bool update() { return false; }
 
   std::span<const Rule> rules;
   std::span<Native> natives;
 };
 
-/// Runs the rules on the graph, which is left rebuilt.
+/// Runs the rules on the graph and leaves it rebuilt.
 RunReport saturate(EGraph &graph, RuleSource &source,
                    const RunnerOptions &options);
 RunReport saturate(EGraph &graph, std::span<const Rule> rules,

@@ -1,17 +1,17 @@
 //===- Serialize.h - E-graphs in the egraph-serialize form ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The common JSON of e-graphs: an object `nodes` of nodes by name, each with
-// its operator, its class, its cost and the names of its children (each of
-// which stands for its class), and `root_eclasses`. Written, so that other
-// extractors and viewers can be run on our graphs; read, so that ours can be
-// run on theirs.
+// The common JSON form of e-graphs: an object `nodes` of nodes by name, each
+// with its operator, its class, its cost and the names of its children (each
+// name stands for that node's class), and `root_eclasses`. It is written so
+// that other extractors and viewers can read these graphs, and read so that
+// this extractor can run on theirs.
 //
-// A class that inner scopes compute is in the file once for each of them, its
-// nodes at their price for all runs: extractors choose one node for a class, so
-// each scope has a choice of its own, and none can take a value where it does
-// not exist. `class_data` names the scope, as the path to it from the outermost
-// one (the format allows strings there).
+// A class that inner scopes compute appears in the file once for each of them,
+// with node prices multiplied by the runs of the scope. Extractors choose one
+// node for each class, so each scope gets its own choice, and no scope can use
+// a value that does not exist in it. `class_data` gives the scope as a path
+// from the outermost scope (the format allows strings there).
 //
 // Nothing here includes LLVM or MLIR.
 //
@@ -32,21 +32,22 @@ class JsonRef;
 
 namespace luminal::eqsat {
 
-/// Costs from here on are infinite, for which JSON has no number.
+/// Costs from this value on are treated as infinite: JSON has no infinity.
 constexpr double kForbiddenCost = 1e300;
 
-/// Writes rebuilt graphs into one text, each under a name of its own.
+/// Writes several rebuilt graphs into one text.
 class GraphSerializer {
 public:
   struct Labels {
-    /// What a node is, beside its children.
+    /// Describes a node, without its children.
     std::function<std::string(OpId, PayloadId)> node;
     /// The type of a class.
     std::function<std::string(TypeId)> type;
   };
 
-  /// The names of classes, nodes and scopes begin with `prefix`. `onNode` is
-  /// called with the name of each node, what it is and where.
+  /// Adds a graph. The names of its classes, nodes and scopes begin with
+  /// `prefix`. `onNode` is called for each node with its name, the node, and
+  /// its class and scope.
   using OnNode =
       std::function<void(const std::string &name, NodeRef, ScopedClass)>;
   void add(const EGraph &graph, std::span<const ScopedClass> roots,
@@ -59,11 +60,11 @@ private:
   std::string nodes, classes, roots;
 };
 
-/// A graph from a file: never changed, only extracted from. Nodes that a
-/// rebuild would find equal stay apart, as the file has them.
+/// A graph read from a file, only to extract from it. Nodes that a rebuild
+/// would merge stay separate, as in the file.
 class SerializedGraph {
 public:
-  /// `name` begins every error.
+  /// `name` is put before every error.
   static Result<std::unique_ptr<SerializedGraph>> parse(std::string_view text,
                                                         std::string name);
 
@@ -74,13 +75,13 @@ public:
   const EGraph &getGraph() const { return graph; }
 
   enum class Method { BottomUp, GreedyDag };
-  /// The choice as JSON: the node taken for each class that the roots need, and
-  /// what they cost with shared nodes counted once (`dag_cost`) or at every use
-  /// (`tree_cost`). Fails where a root cannot be computed.
+  /// The choice as JSON: the node of each class that the roots need, and the
+  /// total cost with shared nodes counted once (`dag_cost`) or at every use
+  /// (`tree_cost`). Fails if a root cannot be computed.
   Result<std::string> extract(Method method) const;
-  /// The same of choices that another extractor made: an object `choices` of
-  /// node by class, of which those that the roots need are looked at. Fails
-  /// where they are no program.
+  /// Does the same for choices that another extractor made: an object `choices`
+  /// of node by class. Only the classes that the roots need are read. Fails if
+  /// the choices do not form a program.
   Result<std::string> price(std::string_view choices, std::string name) const;
   /// The names of the nodes that such choices take, children before parents.
   Result<std::vector<std::string>> check(std::string_view choices,
@@ -92,7 +93,8 @@ private:
   uint32_t nodeOf(PayloadId payload) const;
   Status readScopes(const JsonRef &root,
                     const std::map<std::string, ClassId> &classIds);
-  /// Whether a value of one class exists where another is computed.
+  /// Whether class `from` may use a value of class `what`: the scope of `what`
+  /// is that of `from` or around it.
   bool sees(ClassId from, ClassId what) const;
   Result<std::vector<uint32_t>> chosenNodes(std::string_view choices,
                                             std::string name) const;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Between two rebuilds a graph is a frozen part and a tail: rows, class ids and
-// terms of proofs are only ever appended, and what a union changes is known. So
-// a snapshot is a set of counts, and restoring it truncates the tails.
+// proof terms are only appended, and the changes of a union are logged. So a
+// snapshot is a set of counts, and restoring it truncates the tails.
 //
 // Nothing here includes LLVM or MLIR.
 //
@@ -17,7 +17,8 @@
 
 namespace luminal::eqsat {
 
-/// The state of a graph, to return to. A graph has at most one at a time.
+/// A state of a graph to which it can return. A graph has at most one snapshot
+/// at a time.
 class Snapshot {
 public:
   explicit Snapshot(EGraph &graph);
@@ -25,11 +26,11 @@ public:
   Snapshot(const Snapshot &) = delete;
   Snapshot &operator=(const Snapshot &) = delete;
 
-  /// Restores the graph: rows, classes, facts, proofs, no more bytes than it
-  /// held, and no limit hit. Payloads and operators that were made since stay
-  /// known and unused. Only before the next `rebuild`; `touch` is not undone.
-  /// Class ids made since are reused for other classes, so remembered ones must
-  /// be forgotten (`Native::forget`).
+  /// Restores rows, classes, facts and proofs, shrinks the buffers to their old
+  /// capacity, and clears the limit that was hit. Payloads and operators made
+  /// since stay interned but unused. Allowed only before the next `rebuild`;
+  /// `touch` is not undone. Class ids made since will be reused for other
+  /// classes, so caches must drop them (`Native::forget`).
   void restore();
 
 private:
@@ -48,7 +49,7 @@ private:
   std::optional<Conflict> failure;
   uint64_t liveRows;
   size_t numClassIds, numLosers, numChangedFacts;
-  /// Capacities of what there is one of for each class id.
+  /// Capacities of the buffers that have one entry for each class id.
   std::vector<size_t> perClass;
   [[maybe_unused]] uint32_t round;
   RuleId currentRule;

@@ -14,11 +14,11 @@
 
 namespace luminal::eqsat {
 
-/// Rows of one operator, and the index that finds a row by its key.
+/// The rows of one operator, and the index that finds a row by its key.
 ///
-/// A row is one run of words: the classes of the children, the payload (these
-/// are the key), and the class. So what a search compares and finds lies in one
-/// place.
+/// A row is a contiguous run of words: the classes of the children and the
+/// payload (together the key), then the class. So a search finds the words that
+/// it compares and the result in one place.
 class Table {
 public:
   Table(uint32_t arity, bool commutative, ByteCounter &counter)
@@ -27,35 +27,35 @@ public:
 
   uint32_t arity() const { return numChildren; }
   bool isCommutative() const { return commutative; }
-  /// Words of a key.
+  /// Number of words of a key.
   uint32_t keySize() const { return numChildren + 1; }
-  /// Words from one row to the next.
+  /// Distance in words from one row to the next.
   uint32_t rowSize() const { return numChildren + 2; }
   uint32_t numRows() const { return count; }
-  /// Rows of the frozen part.
+  /// Number of rows of the frozen part.
   uint32_t numFrozen() const { return frozen; }
 
-  /// Children, then payload.
+  /// The key of a row: children, then payload.
   const uint32_t *key(uint32_t row) const {
     return rows.data() + size_t(row) * rowSize();
   }
   PayloadId payload(uint32_t row) const { return key(row)[numChildren]; }
-  /// kNone for a row that turned out to equal another one.
+  /// kNone for a dead row: one that turned out to equal another row.
   ClassId classOf(uint32_t row) const { return key(row)[numChildren + 1]; }
   bool isDead(uint32_t row) const { return classOf(row) == kNone; }
   RuleId rule(uint32_t row) const { return rules[row]; }
 
-  /// The round in which the row was last touched: made, given other children,
-  /// or moved to another class.
+  /// The round in which the row was last touched: created, given other
+  /// children, or moved to another class.
   uint32_t stamp(uint32_t row) const { return stamps[row] >> 1; }
-  /// As `stamp`, but a mere move to another class does not count: it is new
-  /// only to what is built on the class.
+  /// Like `stamp`, but moving to another class does not count: that is new only
+  /// to patterns that enter the class from above.
   uint32_t rootStamp(uint32_t row) const {
     return (stamps[row] >> 1) - (stamps[row] & 1);
   }
 
-  /// Calls `f` with the size of the key as a type where there is code of its
-  /// own for it, else with 0.
+  /// Calls `f` with the key size as a compile-time constant for the arities
+  /// with specialized code, otherwise with 0.
   template <typename F>
   decltype(auto) sized(F &&f) const {
     switch (numChildren) {
@@ -75,8 +75,8 @@ public:
   uint32_t find(const uint32_t *k, uint64_t h) const {
     return sized([&](auto K) { return find<K>(k, h); });
   }
-  /// The same in steps, so that many searches can wait for memory together. `K`
-  /// is what `sized` says.
+  /// The single steps of a search, so that a batch of searches can overlap its
+  /// memory accesses. `K` is the number that `sized` passes.
   template <uint32_t K>
   uint64_t hash(const uint32_t *k) const {
     const uint32_t n = K ? K : keySize();
@@ -91,7 +91,7 @@ public:
       h = mix(h ^ (k[i] | uint64_t(k[i + 1]) << 32), 0xa0761d6478bd642fu);
     return i < n ? mix(h ^ k[i], 0xe7037ed1a0b428dbu) : h;
   }
-  /// What is searched; until a row is added, moved or touched.
+  /// The index to search; valid until a row is added, moved or touched.
   RowSlots slots() const {
     if (!index.isReady()) [[unlikely]]
       reindex(count);
@@ -110,7 +110,7 @@ public:
     return slots().find(h, [&](uint32_t row) { return hasKey<K>(row, k); });
   }
 
-  /// Adds a row that is known not to be there.
+  /// Adds a row whose key is known to be absent.
   uint32_t insert(const uint32_t *k, uint64_t h, ClassId c, uint32_t round,
                   RuleId rule) {
     reserveSlots(1);
@@ -126,8 +126,8 @@ public:
     return count++;
   }
 
-  /// Orders the rows by class, the dead ones dropped, and renews the index.
-  /// Classes from `firstNew` on came since the last time.
+  /// Sorts the rows by class, drops dead rows, and renews the index. Classes
+  /// from `firstNew` on were made since the last sort.
   void sort(ClassId firstNew);
 
 private:
@@ -154,7 +154,7 @@ private:
       growIndex(n);
   }
   void growIndex(uint32_t n);
-  /// Forgets the index and enters every live row again.
+  /// Discards the index and enters every live row again.
   void reindex(uint32_t room) const;
   template <uint32_t K>
   void sortRows(ClassId firstNew);
@@ -162,11 +162,11 @@ private:
   uint32_t numChildren;
   bool commutative;
   Buffer<uint32_t> rows;
-  /// Round, and in the lowest bit whether the row was merely moved.
+  /// The round times two; the lowest bit says that the row was only moved.
   Buffer<uint32_t> stamps;
   Buffer<uint16_t> rules;
-  /// Can be rebuilt from the rows, so a sort drops it and the next search makes
-  /// it again.
+  /// Can be rebuilt from the rows, so a sort discards it and the next search
+  /// builds it again.
   mutable RowIndex index;
   ByteCounter *counter;
   uint32_t count = 0;
