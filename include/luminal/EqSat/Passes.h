@@ -22,12 +22,12 @@ class SaturationSession;
 #define GEN_PASS_REGISTRATION
 #include "luminal/EqSat/Passes.h.inc"
 
-/// Given each function, which holds the program that was chosen, and its
-/// session.
+/// Called with each function, which then holds the extracted program, and with
+/// its session.
 using KeepSession =
     std::function<void(mlir::func::FuncOp, std::unique_ptr<SaturationSession>)>;
 
-/// `machine` is what prices are of.
+/// `machine` is the machine that prices are estimated for.
 std::unique_ptr<mlir::Pass> createSaturatePass(SaturatePassOptions options,
                                                const Limits &limits,
                                                const MachineModel &machine = {},

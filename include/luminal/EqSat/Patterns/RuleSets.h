@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A rule set is a list of named PDL patterns, the native functions that they
-// call, and one line for each of what it promises in which element types. To
-// add one:
+// call, and one `RuleInfo` for each pattern: what it promises, and for which
+// element types. To add one:
 //
 //  1. Write `lib/EqSat/Rules/<Theme>.pdll`. Every pattern is named, spells out
 //     the operands and the result type of every operation, and ends in
-//     `replace root with ...`: that makes the two sides equal, it removes
-//     nothing.
+//     `replace root with ...`. That makes the two sides equal; nothing is
+//     removed.
 //
 //       Constraint IsZero(x: Value);          // a fast native, see below
 //       Pattern AddZero {
@@ -42,24 +42,23 @@
 // Native functions come in two forms. The fast form is registered by name as
 // above and sees class ids, facts and the graph. The ordinary PDL form
 // (`Constraint F(x: Value) [{ ... }]` in PDLL, or registered on
-// `set.patterns()`) works unchanged on stand-ins. Where a name has both, the
-// fast form is taken. A name is looked up in the rule's own set first, then in
-// the other sets. Native functions have no side effects, and their answer
-// depends only on their arguments, on facts about classes among them, and on
-// the nodes in those classes (not below).
+// `set.patterns()`) works unchanged on stand-ins for IR. If a name has both
+// forms, the fast one is used. A name is looked up in the rule's own set first,
+// then in the other sets. Native functions have no side effects, and their
+// answer depends only on their arguments, on facts about classes among them,
+// and on the nodes in those classes (not on nodes below).
 //
-// What the ordinary form sees: a value whose class holds a constant (an op
-// without operands that is ConstantLike) is the result of that constant; any
-// other is a block argument of the type of its class, the same one for equal
-// values, whatever computes it: it has no defining op, and its uses say
-// nothing. An operation is the one that was matched: name, attributes, result
-// types, and such values as operands; nothing uses its results. The parent op
-// is the function, without its body. New operations go through the rewriter
-// that is given and are pure; what is matched, and the constants, may not be
-// changed, replaced or erased: that is an error.
+// The ordinary form sees these stand-ins. A value whose class holds a constant
+// (an op without operands that is ConstantLike) is the result of that constant.
+// Any other value is a block argument with the type of its class, the same one
+// for equal values; it has no defining op and no meaningful uses. An operation
+// is the matched one: its name, attributes, result types, and operands that are
+// such values; its results have no uses. The parent op is the function, without
+// its body. New operations must be pure and made with the given rewriter.
+// Changing, replacing or erasing a matched operation or a constant is an error.
 //
 // A rule in a `.mlir` file (`eqsat-saturate{rules=file.mlir}`) states the same
-// as attributes, and may call every native that a registered set has:
+// as attributes, and may call the native functions of all registered sets:
 //
 //   pdl.pattern @AddZero : benefit(0) attributes {
 //       eqsat.promise = "exact",       // or "finite", "rounding(2)"
@@ -100,32 +99,34 @@ class OpTable;
 
 /// A node as an analysis or a cost model sees it.
 struct NodeView {
-  /// Empty for a value that comes from outside the graph (`leaf` is set).
+  /// The operation; empty for a leaf.
   std::optional<mlir::OperationName> name;
   mlir::DictionaryAttr attributes;
   llvm::ArrayRef<mlir::Type> operandTypes;
   llvm::ArrayRef<mlir::Type> resultTypes;
-  /// Facts about the children, by the analysis that asks; null where nothing
-  /// is known. Empty in cost models.
+  /// The asking analysis' facts about the children; null where nothing is
+  /// known. Empty for cost models.
   llvm::ArrayRef<mlir::Attribute> operandFacts;
-  /// In cost models: whether it has operands, and all of them are known to be
-  /// computed from weights alone (the analysis `weight`).
+  /// For cost models only: whether the node has operands, and all of them are
+  /// known to be computed from weights alone (the analysis `weight`).
   bool isOfWeights = false;
-  /// An argument of the function or of a region, or the result of an op that
-  /// stays outside.
+  /// For a leaf, the value: an argument of the function or of a region, or the
+  /// result of an op outside the graph. Null for other nodes.
   mlir::Value leaf;
 };
 
-/// A fact is an attribute, or null where nothing is known. Facts only become
-/// stronger.
+/// Computes facts about classes. A fact is an attribute, or null if nothing is
+/// known. Facts only become stronger.
 class ClassAnalysis {
 public:
   virtual ~ClassAnalysis();
-  /// What is known of a node from itself and the facts about its operands.
+  /// The fact about a node, from the node itself and the facts about its
+  /// operands.
   virtual mlir::Attribute make(const NodeView &node) = 0;
-  /// The fact of a class for which both hold (neither is null, and they
-  /// differ). Nothing where they contradict each other: an error that names
-  /// the rule. Float facts never contradict (-0, NaN): take either.
+  /// The fact of a class for which `a` and `b` both hold (neither is null, and
+  /// they differ). nullopt if they contradict each other, which is reported as
+  /// an error that names the rule. Facts about floats must not be treated as
+  /// contradictory (-0, NaN): return either.
   virtual std::optional<mlir::Attribute> join(mlir::Attribute a,
                                               mlir::Attribute b) = 0;
 };
@@ -133,31 +134,33 @@ public:
 /// `scope` is the function that is saturated (for its symbols).
 using AnalysisFactory =
     std::function<std::unique_ptr<ClassAnalysis>(mlir::Operation *scope)>;
-/// Facts are read by this name: `MatchContext::fact("constant", c)`.
+/// Registers an analysis whose facts are read as `MatchContext::fact(name, c)`.
 void registerAnalysis(llvm::StringRef name, AnalysisFactory factory);
 
-/// Types that are equal although they are written differently. Values of both
-/// may be in one class, so a user of a value cannot know how its type is
-/// written. Therefore every op that is made uses one spelling.
+/// Handles types that are equal although they are written differently. Values
+/// of both types may be in one class, so a user of a value cannot know which
+/// spelling it has. Therefore every op that is made uses one chosen spelling.
 class TypeSpellings {
 public:
   virtual ~TypeSpellings();
-  /// Whether two different types are equal, for types that it knows (nullopt
-  /// for others). Without an answer they are not. Those that it finds equal
-  /// have one spelling from then on.
+  /// Whether two different types are equal; nullopt for types it does not know,
+  /// which counts as not equal. Types found equal share one spelling from then
+  /// on.
   virtual std::optional<Equality> compare(mlir::Type a, mlir::Type b) = 0;
-  /// The one spelling of a type; itself where nothing in it was found equal.
-  /// Types whose parts agree must agree in the same parts once they are spelled
-  /// so: what verifies by comparing types, or parts of them, still verifies.
+  /// The chosen spelling of a type; the type itself if nothing in it was found
+  /// equal to something else. Parts of types that were equal must stay equal
+  /// after respelling, so that verifiers that compare types or parts of them
+  /// still succeed.
   virtual mlir::Type chosen(mlir::Type type) const = 0;
 
-  /// An op of one operand that leaves a value as it is, in another spelling.
+  /// An op with one operand that returns the same value in another spelling.
   struct Conversion {
     llvm::StringRef name;
     mlir::DictionaryAttr attributes;
   };
-  /// Those that there are, for what is not made and has its type: arguments,
-  /// results of functions, regions. The cheapest is taken.
+  /// The possible conversions for values that are not created by the engine and
+  /// must keep their types: arguments, function results, regions. The cheapest
+  /// one is used.
   virtual llvm::SmallVector<Conversion> conversions(mlir::Type from,
                                                     mlir::Type to) const = 0;
 };
@@ -167,8 +170,8 @@ using TypeSpellingsFactory =
     std::function<std::unique_ptr<TypeSpellings>(mlir::Operation *scope)>;
 void registerTypeSpellings(TypeSpellingsFactory factory);
 
-/// Calls `found` with each two values of a function that are known to be equal
-/// before any rule runs; it may add ops to it.
+/// Calls `found` with each pair of values of a function that are known to be
+/// equal before any rule runs; it may add ops to the function.
 using FindEqualities = std::function<void(
     mlir::Operation *function,
     llvm::function_ref<void(mlir::Value, mlir::Value)> found)>;
@@ -192,14 +195,15 @@ public:
   NativeValue(mlir::Attribute a) : kind(Kind::Attr), attr(a) {}
   NativeValue(mlir::Type t) : kind(Kind::Type), type(t) {}
   static NativeValue ofClass(ClassId c) { return NativeValue(Kind::Class, c); }
-  /// Values that a pattern takes as one range. One that a function returns and
-  /// does not take in one piece is a `MatchContext::range`.
+  /// Values that a pattern handles as one range. A function that returns a
+  /// range other than one of its argument ranges must make it with
+  /// `MatchContext::range`.
   static NativeValue ofClasses(llvm::ArrayRef<ClassId> c) {
     NativeValue v(Kind::Classes, kNone);
     v.matched.operands = c;
     return v;
   }
-  /// Types that a pattern takes or makes as one range.
+  /// Types that a pattern handles as one range.
   static NativeValue ofTypes(mlir::MLIRContext *context,
                              mlir::TypeRange types) {
     NativeValue v(types.size() == 1 ? types[0]
@@ -215,7 +219,7 @@ public:
 
   enum class Kind : uint8_t { Class, Attr, Type, Op, Classes, Types };
   Kind getKind() const { return kind; }
-  /// Of a value, or of an operation.
+  /// The class of a value or of an operation.
   ClassId asClass() const { return cls; }
   mlir::Attribute asAttr() const { return attr; }
   mlir::Type asType() const { return type; }
@@ -239,22 +243,22 @@ private:
 using NativeArgs = llvm::ArrayRef<NativeValue>;
 using NativeResults = llvm::SmallVectorImpl<NativeValue>;
 
-/// What a fast native function can read.
+/// The state that a fast native function can read.
 class MatchContext {
 public:
   MatchContext(EGraph &graph, OpTable &ops, mlir::Operation *scope,
                const PrecisionPolicy &policy = {})
       : policy(policy), graph(graph), ops(ops), scopeOp(scope) {}
 
-  /// For natives of rules whose promise depends on the match.
+  /// For native functions of rules whose promise depends on the match.
   const PrecisionPolicy policy;
 
   mlir::MLIRContext *getContext() const;
-  /// The function that is saturated, without its body: for its symbols.
+  /// The function that is saturated, without its body; it has the symbols.
   mlir::Operation *scope() const { return scopeOp; }
 
   mlir::Type typeOf(ClassId c) const;
-  /// Null where nothing is known.
+  /// The fact about a class; null if nothing is known.
   mlir::Attribute fact(llvm::StringRef analysis, ClassId c) const;
   /// Attribute of a matched operation, null where it has none.
   mlir::Attribute attrOf(const MatchedOp &op, llvm::StringRef name) const;
@@ -262,17 +266,18 @@ public:
   mlir::Type typeOf(const MatchedOp &op) const;
 
   /// Calls `f` for each node of operator `name` in the class until it returns
-  /// false. For classes among the arguments, and for what the program says
-  /// below them: a native is not asked again when only that changes.
+  /// false. Allowed for classes among the arguments, and below them only for
+  /// nodes of the program as given: the native is not called again when nodes
+  /// are added further below.
   void forEachNode(ClassId c, llvm::StringRef name,
                    llvm::function_ref<bool(const MatchedOp &)> f) const;
 
-  /// The class of a new node. Only in rewrites that return a value.
+  /// Adds a node and returns its class. Only for rewrites that return a value.
   ClassId create(llvm::StringRef name, mlir::DictionaryAttr attributes,
                  mlir::Type type, llvm::ArrayRef<ClassId> operands);
-  /// The same of a node like `op`, which has one result.
+  /// Adds a node like `op`, which must have one result, with other operands.
   ClassId create(mlir::Operation *op, llvm::ArrayRef<ClassId> operands);
-  /// A range of these values, to be returned.
+  /// Makes a range of these values, to be returned.
   NativeValue range(llvm::ArrayRef<ClassId> values) {
     return NativeValue::ofClasses(
         ranges.emplace_back(values.begin(), values.end()));
@@ -283,19 +288,19 @@ private:
   EGraph &graph;
   OpTable &ops;
   mlir::Operation *scopeOp;
-  /// How often facts and nodes were read, of which there may be more in the
-  /// next round.
+  /// How often facts and nodes were read; there may be more of them in the next
+  /// round.
   mutable uint64_t looks = 0;
-  /// What the function that runs returns.
+  /// Storage of the ranges that the running native function returns.
   std::vector<std::vector<ClassId>> ranges;
 };
 
-/// A constraint: false where it does not hold. Results are pushed in the order
-/// in which the pattern declares them.
+/// A constraint; returns false if it does not hold. Results are pushed in the
+/// order in which the pattern declares them.
 using FastConstraint =
     std::function<bool(MatchContext &, NativeArgs, NativeResults &)>;
-/// A rewrite: false where the right side does not exist (the match is
-/// dropped).
+/// A rewrite; returns false if the right side does not exist, which drops the
+/// match.
 using FastRewrite =
     std::function<bool(MatchContext &, NativeArgs, NativeResults &)>;
 
@@ -303,27 +308,30 @@ using FastRewrite =
 // Rule sets
 //===----------------------------------------------------------------------===//
 
-/// What a rule states beside its pattern.
+/// Properties of a rule besides its pattern.
 struct RuleInfo {
   llvm::StringRef name;
   Promise promise;
   Stratum stratum = Stratum::Alternatives;
-  /// Useful matches a round before the rule is banned for some rounds; 0 for
-  /// the runner's default.
+  /// Number of useful matches in a round above which the rule is banned for
+  /// some rounds; 0 for the runner's default.
   uint64_t matchLimit = 0;
-  /// Element types in which the rule is true, and in which alone it fires: of
-  /// the root and of the values that the right side reads. Empty is every one.
+  /// Element types for which the rule is valid; it fires only if the root and
+  /// the values that the right side reads have one of them. Empty means all.
   llvm::SmallVector<mlir::Type> dtypes = {};
-  /// Where it rounds otherwise in each of `dtypes`: by how many ulps, in their
-  /// order. It does not fire in those where that is not admitted.
+  /// The rounding error in ulps for each of `dtypes`, in their order, if it
+  /// depends on the type. The rule does not fire for types whose error is not
+  /// admitted.
   llvm::SmallVector<double> ulps = {};
-  /// Matches differ in more than the type, `ulps` is of the worst, and a native
-  /// of the rule asks the policy about each (`MatchContext::policy`).
+  /// Set if the error depends on more than the element type. `ulps` is then the
+  /// worst case, and a native function of the rule checks each match against
+  /// `MatchContext::policy`.
   bool asksPolicy = false;
-  /// Nodes that all rules that state one may add, in nodes that recovery and
-  /// lowering left; they rest when that is spent. 0: only the limits bound it.
+  /// Bound on the nodes that all rules with a `growth` may add together, as a
+  /// multiple of the nodes that recovery and lowering left. These rules stop
+  /// when it is reached. 0: bounded only by the limits.
   double growth = 0;
-  /// Whether tests cover that what the rule makes verifies; else every
+  /// Set if tests show that everything the rule makes verifies; otherwise every
   /// operation is verified before it enters the graph.
   bool isTrusted = true;
 };
@@ -333,7 +341,7 @@ public:
   explicit RuleSetBuilder(mlir::RewritePatternSet &patterns)
       : patternSet(patterns) {}
 
-  /// Where generated PDLL patterns go.
+  /// The list to which generated PDLL patterns are added.
   mlir::RewritePatternSet &patterns() { return patternSet; }
   void constraint(llvm::StringRef name, FastConstraint fn) {
     fastConstraints[name] = std::move(fn);
@@ -341,8 +349,8 @@ public:
   void rewrite(llvm::StringRef name, FastRewrite fn) {
     fastRewrites[name] = std::move(fn);
   }
-  /// A pattern without a line of its own, and a line without a pattern, are
-  /// errors.
+  /// Describes a pattern. A pattern without a description and a description
+  /// without a pattern are errors.
   void rule(const RuleInfo &info) { infos.push_back(info); }
   void rules(llvm::ArrayRef<RuleInfo> list) {
     infos.append(list.begin(), list.end());
@@ -358,11 +366,12 @@ private:
 
 using RuleSetPopulate = std::function<void(RuleSetBuilder &)>;
 
-/// Adds dialects whose ops the rules make but programs need not hold.
+/// Registers dialects whose ops the rules may create although the program has
+/// none of them.
 void registerRuleDialects(std::function<void(mlir::DialectRegistry &)> insert);
 
-/// Makes a rule set known. Sets run in the order of their registration; a
-/// second registration of a name is ignored.
+/// Registers a rule set. Sets run in the order of registration; registering a
+/// name again has no effect.
 void registerRuleSet(llvm::StringRef name, RuleSetPopulate populate);
 /// Names in the order of registration.
 llvm::SmallVector<llvm::StringRef> registeredRuleSets();

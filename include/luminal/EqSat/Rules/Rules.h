@@ -6,15 +6,14 @@
 
 namespace luminal::eqsat {
 
-/// Makes the rule sets of lib/EqSat/Rules known, in this order: views,
+/// Registers the rule sets of lib/EqSat/Rules, in this order: views,
 /// arithmetic, math, narrow, matmul, norm, order, scan, update, lowering,
-/// alternatives; with the facts about
-/// classes that they read
+/// alternatives. Also registers the analyses whose facts the rules read:
 ///   number   every element is this number (an attribute of the element type)
 ///   extent   every element is this expression over symbols (a #hlir.map)
 ///   range    integer elements lie in [lo, hi] (array<i64: lo, hi>)
-/// the equality of tensor types with symbolic dims, and the cost model
-/// `static`. May be called more than once, before any pass runs.
+/// as well as the equality of tensor types with symbolic dims and the cost
+/// model `static`. May be called more than once, before any pass runs.
 void registerAllRuleSets();
 
 } // namespace luminal::eqsat
