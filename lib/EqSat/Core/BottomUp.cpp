@@ -9,15 +9,15 @@
 
 using namespace luminal::eqsat;
 
-/// Tree prices double with every level of sharing. They are cut off here, far
-/// above any real price, so that sums stay finite and comparable.
+/// Upper bound of tree prices, which can double with every level of sharing. It
+/// is far above any real price and keeps sums finite and comparable.
 static constexpr double kHuge = 1e300;
 
-/// Knuth's generalisation of Dijkstra's algorithm: the cheapest class that can
-/// be computed from final classes becomes final. `measure(node)` is the price
-/// of a node all of whose children are final, not below any child's;
-/// `measure.bound(node)` is a lower bound of it; `measure.keep(node, price)` is
-/// called for each node that becomes final.
+/// Knuth's generalisation of Dijkstra's algorithm: of the classes that can be
+/// computed from final classes, the cheapest becomes final. `measure(node)` is
+/// the price of a node whose children are all final; it is at least the price
+/// of every child. `measure.bound(node)` is a lower bound of that price.
+/// `measure.keep(node, price)` is called for each node that becomes final.
 template <typename Measure>
 Extractor::Choice Extractor::choose(Measure &measure) const {
   uint32_t numClasses = numNames();
@@ -60,8 +60,9 @@ Extractor::Choice Extractor::choose(Measure &measure) const {
   return choice;
 }
 
-/// The terms below each class that is final, as bits in the order in which
-/// their classes became final. Classes that cost nothing need no bit.
+/// For each final class, the set of terms that it needs, as a bit set. Bits are
+/// numbered in the order in which the classes became final; classes that cost
+/// nothing have no bit.
 class Extractor::Sets {
 public:
   Sets(const Extractor &e, std::span<const double> costs)
@@ -92,11 +93,12 @@ public:
     sets[c].assign(work.begin(), work.end());
     bytes += work.size() * 8;
   }
-  /// Sets that grow too large are given up: the caller does without.
+  /// Whether the sets use too much memory. The caller then continues without
+  /// them.
   bool tooLarge() const { return bytes > (uint64_t(1) << 28); }
 
 private:
-  /// The union of what the children need, in `work`.
+  /// Computes the union of the sets of the children in `work`.
   void gather(uint32_t n) {
     work.clear();
     gathered = 0;
@@ -106,7 +108,7 @@ private:
         gathered = std::min(gathered + total[c], kHuge);
       return;
     }
-    // Begin with the most expensive; add what the others have beyond it.
+    // Begin with the most expensive child; add what the others need beyond it.
     ClassId first = kNone;
     for (ClassId c : children)
       if (first == kNone || total[c] > total[first])
@@ -141,7 +143,7 @@ private:
   uint64_t bytes = 0;
 };
 
-/// Shared terms are counted at each use.
+/// The measure that counts shared terms at each use.
 class Extractor::Tree {
 public:
   Tree(const Extractor &e, std::span<const double> costs)

@@ -17,15 +17,16 @@ using namespace luminal::eqsat;
 
 #ifdef __linux__
 
-// Large memory is mapped by itself, at the beginning of addresses that nothing
-// else uses, so that it grows in place, without a copy. It lies in large pages
-// as far as it fills at least half of each: that is one fault instead of
-// hundreds, and one entry of the TLB.
+// A large buffer has its own mapping at the beginning of a reserved range of
+// addresses, so that it grows in place without a copy. Each large page of which
+// the buffer fills at least half is advised to be a huge page: one page fault
+// instead of hundreds, and one TLB entry.
 
 static constexpr size_t kThreshold = size_t(1) << 20;
 static constexpr size_t kLargePage = size_t(2) << 20;
 
-/// Bytes of addresses for this many bytes of memory; 0 where it is not mapped.
+/// Size of the address range to reserve for a buffer of this many bytes; 0 if
+/// the buffer is not mapped.
 static size_t roomFor(size_t bytes) {
   if (bytes < kThreshold)
     return 0;
@@ -40,7 +41,7 @@ static size_t wholePages(size_t bytes) {
   return (bytes + page - 1) & ~(page - 1);
 }
 
-/// How much of it lies in large pages.
+/// Number of leading bytes that are advised to be in huge pages.
 static size_t inLargePages(size_t bytes) {
   return (bytes + kLargePage / 2) & ~(kLargePage - 1);
 }
@@ -49,7 +50,7 @@ static size_t mappedBytes(size_t bytes) {
   return std::max(wholePages(bytes), inLargePages(bytes));
 }
 
-/// Addresses without memory, from a large page on.
+/// Reserves addresses without memory, aligned to a huge page.
 static char *mapRoom(size_t room) {
   const size_t all = room + kLargePage;
   void *memory = mmap(nullptr, all, PROT_NONE,
@@ -64,7 +65,7 @@ static char *mapRoom(size_t room) {
   return begin;
 }
 
-/// Gives a mapping of `oldBytes` memory for `newBytes`, which its room holds.
+/// Resizes a mapping within its reserved address range.
 static bool resizeInRoom(char *begin, size_t oldBytes, size_t newBytes) {
   const size_t had = mappedBytes(oldBytes), has = mappedBytes(newBytes);
   const size_t hadLarge = inLargePages(oldBytes);
@@ -72,7 +73,7 @@ static bool resizeInRoom(char *begin, size_t oldBytes, size_t newBytes) {
   if (has > had &&
       mprotect(begin + had, has - had, PROT_READ | PROT_WRITE) != 0)
     return false;
-  // Advice that the system ignores costs only time.
+  // If the system ignores the advice, that only costs time.
   if (hasLarge > hadLarge)
     madvise(begin + hadLarge, hasLarge - hadLarge, MADV_HUGEPAGE);
   if (has < had) {
@@ -84,8 +85,8 @@ static bool resizeInRoom(char *begin, size_t oldBytes, size_t newBytes) {
   return true;
 }
 
-/// Moves the pages themselves, not what is in them. Those with one advice
-/// move together.
+/// Moves the pages by remapping them, without copying. Pages with the same
+/// advice move together.
 static bool movePages(char *from, char *to, size_t bytes) {
   size_t large = inLargePages(bytes), all = mappedBytes(bytes);
   auto move = [&](size_t begin, size_t end) {
@@ -96,14 +97,15 @@ static bool movePages(char *from, char *to, size_t bytes) {
   return move(0, large) && move(large, all);
 }
 
-/// From one room to another.
+/// Moves a mapping to a new address range.
 static char *moveMapping(char *old, size_t oldBytes, size_t newBytes) {
   const size_t kept = std::min(oldBytes, newBytes);
   char *memory = mapRoom(roomFor(newBytes));
   if (!memory || !resizeInRoom(old, oldBytes, kept) ||
       !movePages(old, memory, kept) || !resizeInRoom(memory, kept, newBytes))
     return nullptr;
-  // The old addresses may be in use again: they are left alone.
+  // mremap has unmapped the old pages, and their addresses may be in use again:
+  // unmap only the rest of the old range.
   munmap(old + mappedBytes(kept), roomFor(oldBytes) - mappedBytes(kept));
   return memory;
 }

@@ -75,7 +75,7 @@ PayloadId EGraph::findPayload(TypeId t, std::span<const Field> fields) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A key on the stack where it is short.
+/// A key, on the stack if it is short.
 struct Key {
   Key(std::span<const ClassId> children, PayloadId payload) {
     size_t n = children.size();
@@ -219,7 +219,8 @@ Merge EGraph::unite(ClassId a, ClassId b, RuleId rule) {
     return Merge::Same;
   if (b < a)
     std::swap(a, b);
-  // Equal keys are equal values, even where their types are not provably equal.
+  // Congruence proves the values equal even if their types are not provably
+  // equal.
   switch (rule == kCongruence ? Equality::Yes : typesEqual(type[a], type[b])) {
   case Equality::Unknown:
     return Merge::Refused;
@@ -240,7 +241,7 @@ Merge EGraph::unite(ClassId a, ClassId b, RuleId rule) {
     }
     if (*joined != fa)
       setFact(i, a, *joined);
-    // The facts of the parents of a side that changed must be computed again.
+    // The facts of the parents of each side that changed must be recomputed.
     if (*joined != fa || *joined != fb)
       changedFacts.push_back(a);
   }

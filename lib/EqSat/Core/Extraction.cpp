@@ -1,8 +1,8 @@
 //===- Extraction.cpp - Choice of one program -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The indexes of a session, and what a selection comes to. BottomUp.cpp and
-// GreedyDag.cpp choose.
+// Builds the indexes of a session and evaluates selections. BottomUp.cpp and
+// GreedyDag.cpp make the choices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,8 +69,9 @@ void Extractor::reprice(const NodeCostFn &cost) {
 // Scopes
 //===----------------------------------------------------------------------===//
 
-/// From the outermost scope inwards: a scope computes what its own leaves add
-/// to what is seen from around it.
+/// Adds the nodes scope by scope, from the outermost inwards: a scope computes
+/// the nodes that need one of its own leaves and otherwise only values visible
+/// from outside.
 void Extractor::addScopedNodes(const NodeCostFn &cost) {
   addNodes(cost);
   const std::vector<Node> rows = std::move(nodes);
@@ -94,7 +95,8 @@ void Extractor::addScopedNodes(const NodeCostFn &cost) {
   }
   names.resize(scopes.list.size());
   std::vector<double> trips(scopes.list.size(), 1.0);
-  // Children that a scope does not see yet, by row; -1 for a leaf that it does.
+  // By scope and row: number of children that the scope does not see yet; -1
+  // for a leaf that it sees.
   std::vector<std::vector<int32_t>> missing(scopes.list.size());
   for (ScopeId s = 0; s != scopes.list.size(); ++s) {
     ScopeId parent = scopes.list[s].parent;
@@ -165,7 +167,7 @@ ClassId Extractor::child(const Selection &s, ClassId name, uint32_t i) const {
   return in(graph.table(ref.op).key(ref.row)[i], scopeOf(name));
 }
 
-/// Tarjan's algorithm over classes.
+/// Tarjan's algorithm on the classes.
 void Extractor::findComponents() {
   uint32_t numClasses = numNames();
   component.assign(numClasses, kNone);
@@ -303,9 +305,9 @@ double Extractor::dagCost(const Selection &s,
 
 ClassId Extractor::blocker(const Selection &s, ClassId root,
                            ScopeId scope) const {
-  // Among the classes without choice below the root, one whose every node has
-  // only children with a choice can be computed from what there is, if only
-  // one of its nodes were allowed.
+  // Search the classes without a choice below the root for one with a node
+  // whose children all have a choice. That node is forbidden; if it were
+  // allowed, the class could be computed.
   auto isChosen = [&](ClassId c) {
     ClassId name = in(c, scope);
     return name != kNone && s.chosen[name];

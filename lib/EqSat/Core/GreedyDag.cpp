@@ -8,7 +8,7 @@
 
 using namespace luminal::eqsat;
 
-/// Perturbed prices, each computed when it is read.
+/// Perturbed prices, computed on demand.
 class Extractor::Prices {
 public:
   Prices(const Extractor &e, Perturbation p) : e(e), p(p) {}
@@ -16,7 +16,7 @@ public:
     double cost = e.nodes[n].cost;
     if (p.strength == 0)
       return cost;
-    // splitmix64
+    // splitmix64 as a hash of the seed and the node.
     uint64_t z = p.seed + (uint64_t(n) + 1) * 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
@@ -38,7 +38,8 @@ std::vector<double> Extractor::prices(Perturbation p) const {
   return costs;
 }
 
-/// Classes that have a choice, each before those that it may be computed from.
+/// The classes with a choice, each before the classes that may be computed from
+/// it.
 std::vector<ClassId> Extractor::byRank(const Choice &choice) const {
   std::vector<ClassId> list;
   for (ClassId c = 0; c != choice.node.size(); ++c)
@@ -52,8 +53,8 @@ std::vector<ClassId> Extractor::byRank(const Choice &choice) const {
   return list;
 }
 
-/// Changes single choices as long as the whole becomes cheaper, and stops after
-/// looking at `budget` nodes.
+/// Changes single choices while that lowers the total price, and stops after
+/// visiting `budget` nodes.
 template <typename Costs>
 double Extractor::improve(Choice &choice, const Costs &costs,
                           std::span<const ClassId> roots,
@@ -63,7 +64,8 @@ double Extractor::improve(Choice &choice, const Costs &costs,
   std::vector<ClassId> stack;
   double total = 0;
   uint64_t looked = 0;
-  // Counts a use of a class, and of what it needs when it is the first.
+  // Counts a use of a class and, if it is the first, a use of everything it
+  // needs.
   auto add = [&](ClassId c) {
     stack.push_back(c);
     while (!stack.empty()) {
@@ -95,13 +97,13 @@ double Extractor::improve(Choice &choice, const Costs &costs,
   for (ClassId root : roots)
     add(own(root));
 
-  // A choice between components cannot close a cycle; within one it must go
-  // down in the order in which classes got their first choice.
+  // A choice whose children are in other components cannot close a cycle.
+  // Within a component, children must have been decided earlier than the class.
   auto position = [&](ClassId c) {
     return std::pair(component[c], choice.rank[c]);
   };
   auto take = [&](ClassId c, uint32_t n) {
-    // What both need is kept alive in between.
+    // Add before dropping, so that terms that both nodes need stay alive.
     uint32_t old = choice.node[c];
     for (ClassId child : children(n))
       add(child);
@@ -119,7 +121,7 @@ double Extractor::improve(Choice &choice, const Costs &costs,
         return false;
     return true;
   };
-  // Takes the node if that makes the whole cheaper.
+  // Takes the node if that lowers the total price.
   auto tryNode = [&](ClassId c, uint32_t n) {
     if (!mayTake(c, n))
       return false;
@@ -129,11 +131,12 @@ double Extractor::improve(Choice &choice, const Costs &costs,
     if (total < before - 1e-9 * before)
       return true;
     take(c, old);
-    total = before; // no drift from adding and subtracting
+    total = before; // avoids drift from adding and subtracting
     return false;
   };
-  // A class that is worth its price only if several others use it: suppose it
-  // is there, let each of them decide, and see whether the whole is cheaper.
+  // A class may pay off only if several of its users choose it together: assume
+  // that it is computed, let each user decide, and keep the changes if the
+  // total price is lower.
   std::vector<std::pair<ClassId, uint32_t>> undo;
   auto tryShared = [&](ClassId d) {
     uint32_t users = 0;
@@ -197,7 +200,7 @@ Extractor::Choice Extractor::greedy(std::span<const double> costs,
   bool any = false;
   for (uint32_t n = 0; alternative && n != nodes.size(); ++n)
     if (alternative(nodes[n].ref)) {
-      // Dearer than all of a program without it.
+      // More expensive than a whole program without the node.
       without[n] += 1 + 2 * std::max(least, costs[n]);
       any = true;
     }

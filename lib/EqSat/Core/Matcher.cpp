@@ -9,11 +9,12 @@ using namespace luminal::eqsat;
 
 MatchSink::~MatchSink() = default;
 
-/// Levels below a class that are looked at when deciding whether anything new
-/// can be found there; deeper patterns are simply entered.
+/// Number of levels below a class that are checked for new rows; patterns that
+/// reach deeper are always entered.
 static constexpr uint32_t kMaxLevels = 4;
 
-/// Rows between two checks of the clock, and the rows a native counts as.
+/// Number of rows between two checks of the clock, and the number of rows that
+/// a call of a native function counts as.
 static constexpr uint32_t kWorkBetween = 4096, kNativeWork = 64;
 
 //===----------------------------------------------------------------------===//
@@ -67,8 +68,8 @@ static std::vector<uint32_t> bindersOf(const Rule &rule) {
 void Matcher::insert(RuleId id, const Rule &rule) {
   const std::vector<Atom> &atoms = rule.lhs;
   assert(!atoms.empty() && atoms[0].kind == Atom::Enter);
-  // How many levels the pattern goes below each class register. Children are
-  // entered after their parents, so go backwards.
+  // Compute how many levels the pattern reaches below each class register.
+  // Children are entered after their parents, so iterate backwards.
   std::vector<uint32_t> height(rule.numMatchRegs, 0);
   std::vector<uint32_t> binder = bindersOf(rule);
   for (size_t i = atoms.size(); i-- != 0;) {
@@ -119,7 +120,7 @@ void Matcher::insert(RuleId id, const Rule &rule) {
   nodes[parent].accepts.push_back(id);
 }
 
-/// At most so many words of a row, and so many tests, are looked at together.
+/// Maximum number of words of a row, and of tests, that a batch handles.
 static constexpr uint32_t kMaxColumns = 8;
 
 void Matcher::findTail(Node &n, std::span<const Rule> rules) {
@@ -210,8 +211,8 @@ void Matcher::prepare(const EGraph &g, std::span<const Query> q) {
   }
 }
 
-/// Counts the cost of matching, in rows visited, and checks at intervals
-/// whether to continue. After a stop the trie is left at once from every depth.
+/// Counts the work of matching in rows visited, and asks the sink at intervals
+/// whether to continue. A stop leaves the trie from every depth.
 inline void Matcher::spend(uint32_t work) {
   spent += work;
   if (spent < kWorkBetween)
@@ -222,7 +223,7 @@ inline void Matcher::spend(uint32_t work) {
       n.live = false;
 }
 
-/// Whether a branch that has bound only old rows can still reach a young one.
+/// Whether a branch that has bound only old rows can still reach a new row.
 bool Matcher::young(const Node &n) const {
   for (const Pending &p : n.pending)
     if (p.height > kMaxLevels || levels[p.height - 1][regs[p.reg]] > n.since)
@@ -242,13 +243,13 @@ inline void Matcher::accept(RuleId rule) {
     sink->full(rule);
 }
 
-/// Whether anything new can be found from here.
+/// Whether anything new can be found below this trie node.
 inline bool Matcher::worth(const Node &n, uint32_t stamp) const {
   return n.live && (stamp > n.since || young(n));
 }
 
-/// Continues behind an atom that holds. Most rules are a sequence of tests,
-/// which run one after the other without a call.
+/// Continues after an atom that holds. Most rules are a sequence of tests,
+/// which this loop runs without recursion.
 void Matcher::after(const Node &first, uint32_t stamp) {
   for (const Node *n = &first;;) {
     for (RuleId r : n->accepts)
@@ -276,7 +277,7 @@ void Matcher::step(const Node &n, uint32_t stamp) {
     after(n, stamp);
 }
 
-/// `K` is what `Table::sized` says.
+/// `K` is the number that `Table::sized` passes.
 template <uint32_t K>
 inline void Matcher::enterRow(const Node &n, const Table &t, uint32_t row,
                               uint32_t stamp) {
@@ -309,7 +310,7 @@ void Matcher::enter(const Node &n, uint32_t stamp) {
   }
 }
 
-/// The same for a run of rows and all that follows.
+/// Matches a run of rows against the tail of a rule, in batches.
 void Matcher::enterTogether(const Tail &tail, const Table &t, uint32_t begin,
                             uint32_t end, uint32_t stamp) {
   constexpr uint32_t kTogether = MatchBuffer::kCapacity;
@@ -404,8 +405,8 @@ void Matcher::enterTogether(const Tail &tail, const Table &t, uint32_t begin,
   }
 }
 
-/// An atom other than `Enter`; makes the stamp younger where it looks at
-/// classes.
+/// Tests an atom other than `Enter`. Raises `stamp` if the atom reads classes
+/// that changed later.
 inline bool Matcher::holds(const Node &n, uint32_t &stamp) {
   const Atom &a = n.atom;
   uint32_t *r = regs.data();
@@ -452,7 +453,7 @@ void Matcher::run(const EGraph &g, std::span<const Query> q,
       continue;
     OpId op = n.atom.b;
     const Table &t = g.table(op);
-    // Adding rows grows the table behind its frozen part and may move it.
+    // Adding rows appends behind the frozen part and may reallocate the table.
     bool on = t.sized([&](auto K) {
       for (uint32_t row = 0, e = t.numFrozen(); row != e; ++row) {
         regs[n.atom.a] = t.classOf(row);

@@ -8,18 +8,19 @@
 
 using namespace luminal::eqsat;
 
-/// The cache of answers stays small beside the graph: once it is full, a new
-/// answer replaces another one.
+/// Limits the cache of answers to a size that is small beside the graph. When
+/// it is full, a new answer replaces an old one.
 static constexpr uint32_t kMaxCapacity = 1u << 20;
-/// The most slots between an entry and the place of its hash.
+/// Number of slots that a search probes from the slot of the hash.
 static constexpr uint32_t kMaxProbes = 8;
 
-// The first word of an entry: 0 where it is free, else the round in which the
-// answer holds, or kForever, above one bit for the answer.
+// The first word of an entry is 0 if it is free. Otherwise its lowest bit is
+// the answer, and the bits above are the round for which the answer is valid,
+// or kForever.
 static constexpr uint32_t kForever = ~0u >> 1;
 
-/// Calls `f` with the number of arguments as a type where there is code of its
-/// own for it, else with 0.
+/// Calls `f` with the number of arguments as a compile-time constant if there
+/// is specialized code for it, otherwise with 0.
 template <typename F>
 decltype(auto) Native::sized(F &&f) const {
   switch (numArgs) {
@@ -50,7 +51,7 @@ static bool sameWords(const uint32_t *a, const uint32_t *b, uint32_t numArgs) {
   return same;
 }
 
-/// The entry of these arguments, or the one to use for them.
+/// The entry of these arguments or, if there is none, the entry to overwrite.
 template <uint32_t N>
 uint32_t *Native::place(const uint32_t *args, uint64_t hash) {
   for (uint32_t k = 0; k != kMaxProbes; ++k) {
@@ -77,7 +78,7 @@ void Native::grow() {
   }
 }
 
-/// The entry with the answer; calls the function where it is not cached.
+/// The entry with the answer. Calls the function if the answer is not cached.
 template <uint32_t N>
 uint32_t *Native::answer(const uint32_t *args, uint64_t hash, uint32_t round) {
   if (used * 2 >= capacity && capacity != kMaxCapacity)

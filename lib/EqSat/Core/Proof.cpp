@@ -45,7 +45,8 @@ void ProofLog::link(uint32_t a, uint32_t b, RuleId rule) {
 }
 
 void ProofLog::cut(const Mark &mark) {
-  // The last edge of all hangs one tree below the root of another.
+  // Remove edges in reverse order: the last one hangs one tree below the root
+  // of another.
   for (size_t e = edges.size(); e-- != mark.edges;) {
     uint32_t t = kNone;
     for (uint32_t end : {edges[e].a, edges[e].b}) {
@@ -95,7 +96,7 @@ static uint64_t mix(uint64_t h, uint64_t x) {
   return h ^ h >> 31;
 }
 
-/// How far the stack has grown; it grows down.
+/// Address of the current stack frame; the stack grows down.
 static uintptr_t getFrame() {
   return reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
 }
@@ -110,7 +111,7 @@ Explainer::Explainer(const EGraph &graph, const ProofLog &log,
     : graph(graph), log(log), rules(rules), stackBytes(stackBytes),
       stackBegin(getFrame()) {
   assert(!graph.isDirty() && "rebuild first");
-  // Operands are older than what is built on them.
+  // Operands are logged before the terms that use them.
   spelled.resize(log.numTerms());
   for (uint32_t t = 0; t != log.numTerms(); ++t) {
     const ProofLog::Term &term = log.term(t);
@@ -141,7 +142,7 @@ uint32_t Explainer::intern(OpId op, PayloadId payload,
   return list.back();
 }
 
-/// Terms that can be congruent have the same number.
+/// A hash that is equal for all terms that can be congruent.
 uint64_t Explainer::bucketOf(OpId op, PayloadId payload,
                              std::span<const ClassId> kids) {
   std::vector<ClassId> classes;
@@ -170,7 +171,7 @@ uint32_t Explainer::node(OpId op, PayloadId payload,
   return trees.size() - 1;
 }
 
-/// What the left side matched at a register of the match.
+/// The term that the left side matched at a match register.
 uint32_t Explainer::matchTree(const Rule &rule, const uint32_t *regs, Reg reg) {
   auto value = [&](Reg m) {
     auto it = std::find(rule.stored.begin(), rule.stored.end(), m);
@@ -188,7 +189,7 @@ uint32_t Explainer::matchTree(const Rule &rule, const uint32_t *regs, Reg reg) {
   return leaf(value(reg));
 }
 
-/// What a register of the right side stands for.
+/// The term that a right-side register stands for.
 uint32_t Explainer::treeOf(const Rule &rule, const uint32_t *regs, Reg reg) {
   if (reg < rule.numStored())
     return matchTree(rule, regs, rule.stored[reg]);
@@ -200,7 +201,7 @@ uint32_t Explainer::treeOf(const Rule &rule, const uint32_t *regs, Reg reg) {
       return node(i.a, regs[i.b], std::move(operands),
                   i.into == kNone ? regs[reg] : regs[i.into]);
     }
-  return leaf(regs[reg]); // made by a native function
+  return leaf(regs[reg]); // created by a native function
 }
 
 //===----------------------------------------------------------------------===//
@@ -230,7 +231,7 @@ uint32_t Explainer::concat(std::span<const uint32_t> chains) {
     for (uint32_t step : result.chains[c]) {
       leftBy[result.steps[step].from] = all.size();
       all.push_back(step);
-      // A detour back to the same term.
+      // The step returns to an earlier term: drop the detour.
       if (uint32_t i = leftBy[result.steps[step].to]; i != kNone)
         shorten(i);
     }
@@ -270,7 +271,8 @@ uint32_t Explainer::congruence(uint32_t from, uint32_t to, bool swapped,
       {addStep({from, to, kNone, true, swapped, std::move(operands)})});
 }
 
-/// Whether the operands of a logged term were equal to these classes.
+/// Whether the operands of a logged term were equal to these classes before
+/// edge `bound`; `swapped` says whether in exchanged order.
 bool Explainer::fits(uint32_t term, std::span<const uint32_t> kids,
                      uint32_t bound, bool &swapped) const {
   std::span<const ClassId> own = log.children(term);
@@ -289,7 +291,8 @@ bool Explainer::fits(uint32_t term, std::span<const uint32_t> kids,
   return false;
 }
 
-/// From a logged term to a tree that it was equal to before edge `bound`.
+/// The chain from a logged term to a tree to which it was equal before edge
+/// `bound`.
 uint32_t Explainer::connect(uint32_t from, uint32_t tree, uint32_t bound) {
   if (trees[tree].leaf)
     return path(from, log.termOf(trees[tree].cls));
@@ -301,7 +304,7 @@ uint32_t Explainer::connect(uint32_t from, uint32_t tree, uint32_t bound) {
   std::vector<ClassId> kids;
   for (uint32_t t : trees[tree].operands)
     kids.push_back(trees[t].cls);
-  // The row of this node in the graph was once logged as a term.
+  // The graph contains the node, so a congruent term was logged.
   OpId op = result.terms[term].op;
   PayloadId payload = result.terms[term].payload;
   uint32_t witness = kNone;
@@ -326,7 +329,7 @@ uint32_t Explainer::connect(uint32_t from, uint32_t tree, uint32_t bound) {
   return chain;
 }
 
-/// From end `a` to end `b` of an edge.
+/// The chain from end `a` to end `b` of an edge.
 uint32_t Explainer::edgeChain(uint32_t e) {
   if (auto it = edgeChains.find(e); it != edgeChains.end())
     return it->second;
@@ -351,7 +354,7 @@ uint32_t Explainer::edgeChain(uint32_t e) {
     uint32_t parts[] = {in, addChain({step}), reverse(out)};
     chain = concat(parts);
   } else if (edge.rule == kNone) {
-    // Two terms of these classes whose operands had become equal.
+    // Find two terms of these classes whose operands had become equal.
     [&] {
       for (uint32_t u : members[graph.find(log.term(edge.a).cls)])
         if (log.connected(u, edge.a, e))
@@ -390,10 +393,10 @@ uint32_t Explainer::path(uint32_t from, uint32_t to) {
     return 0;
   if (auto it = paths.find({from, to}); it != paths.end())
     return it->second;
-  // The youngest edge between two terms first, then the paths to its ends.
-  // Paths in a large class are long: no recursion.
+  // Expand the most recent edge between two terms first, then the paths to its
+  // ends. Uses a work list, because paths in a large class are long.
   struct Part {
-    uint32_t from, to, edge; ///< the edge itself, or kNone
+    uint32_t from, to, edge; ///< the edge to expand, or kNone for a path
   };
   std::vector<Part> work{{from, to, kNone}};
   std::vector<uint32_t> chains;

@@ -7,19 +7,19 @@
 
 using namespace luminal::eqsat;
 
-/// After this many sweeps over all rows, the rest is done by following uses.
+/// Number of sweeps over all rows after which the remaining work follows uses.
 static constexpr unsigned kMaxSweeps = 8;
 
-/// Points every class id at its representative. A parent is always lower than
-/// its child, so one pass in ascending order does it.
+/// Points every class id directly at its representative. A parent is always
+/// lower than its child, so one ascending pass is enough.
 void EGraph::flatten() {
   ClassId *p = parent.data();
   for (size_t i = 0, e = parent.size(); i != e; ++i)
     p[i] = p[p[i]];
 }
 
-/// One sweep: rows that name a class which lost its id are given its new one;
-/// two rows with the same key make their classes one.
+/// One sweep over all rows: replaces children whose class was merged, and
+/// merges the classes of rows that now have equal keys.
 void EGraph::canonicaliseRows() {
   const ClassId *p = parent.data();
   for (auto &table : tables) {
@@ -27,8 +27,8 @@ void EGraph::canonicaliseRows() {
     t.sized([&](auto number) {
       constexpr uint32_t K = decltype(number)::value;
       const uint32_t n = K ? K - 1 : t.arity();
-      // Rows that changed are looked up together, so that they wait for memory
-      // together.
+      // Changed rows are looked up in batches, so that their memory accesses
+      // overlap.
       constexpr uint32_t kBatch = 64;
       uint32_t changed[kBatch], size = 0;
       uint64_t hashes[kBatch];
@@ -48,8 +48,8 @@ void EGraph::canonicaliseRows() {
           moved |= p[key[i]] != key[i];
         if (!moved || t.isDead(row))
           continue;
-        // Before any key changes: a row that is not compared yet must not be
-        // entered by a renewal of the index.
+        // Reserve before any key changes: rebuilding the index must not enter a
+        // row that was not compared yet.
         if (size == 0)
           t.reserveSlots(kBatch);
         for (uint32_t i = 0; i != n; ++i)
@@ -69,8 +69,8 @@ void EGraph::canonicaliseRows() {
   }
 }
 
-/// Enters a row whose key changed in the index, or drops it for the row that
-/// has this key already.
+/// Enters a row whose key changed in the index. If another row has this key
+/// already, merges their classes and drops the row.
 template <uint32_t K>
 void EGraph::mergeRow(Table &t, uint32_t row, uint64_t hash) {
   uint32_t *key = t.mutableKey(row);
@@ -81,24 +81,25 @@ void EGraph::mergeRow(Table &t, uint32_t row, uint64_t hash) {
   }
   if (same == row)
     return;
-  // The older row stays, and a row of the program stays before one of a rule.
+  // The older row stays. It counts as a row of the given program if either
+  // does.
   unite(t.classOf(row), t.classOf(same), kCongruence);
   if (t.rules[row] == kGiven)
     t.rules[same] = kGiven;
   t.setClass(row, kNone);
-  key[t.arity()] = kNone; // never found again
+  key[t.arity()] = kNone; // never found by a search again
   --liveRows;
 }
 
 namespace {
-/// One child of one row, in the list of those that name the same class.
+/// One child of one row, in the linked list of the uses of a class.
 struct Use {
   OpId op;
   uint32_t row;
   uint32_t next;
 };
 
-/// What uses each class, by ascending operator, row and child.
+/// The uses of each class, by ascending operator, row and child.
 class UseLists {
 public:
   UseLists(const EGraph &graph, ByteCounter &counter)
@@ -115,12 +116,13 @@ public:
     }
   }
 
-  /// Uses of `from` become uses of `to`.
+  /// Appends the uses of `from` to those of `to`.
   void hand(ClassId from, ClassId to) {
     if (lists[from].first != kNone)
       append(to, lists[from]);
   }
-  /// `f(op, row)` for what used the class when this was called.
+  /// Calls `f(op, row)` for each use that the class had at the time of the
+  /// call.
   template <typename F>
   void forEach(ClassId c, F &&f) const {
     const List list = lists[c];
@@ -150,9 +152,9 @@ private:
 };
 } // namespace
 
-/// The same, by following the uses of a class. Where one union only leads to
-/// the next, as from the bottom of a deep term to its top, every sweep over all
-/// rows would find just one.
+/// Closes congruence by following the uses of merged classes. Where each union
+/// only leads to the next one, as from the bottom of a deep term to its top, a
+/// sweep over all rows would find just one union.
 void EGraph::closeByUses() {
   UseLists uses(*this, counter);
   auto shortFind = [&](ClassId c) {
@@ -177,8 +179,8 @@ void EGraph::closeByUses() {
     t.sized([&](auto K) { mergeRow<K>(t, row, t.hash<K>(key)); });
   };
   for (size_t i = 0; i != losers.size() && !failure; ++i) {
-    // From now on they use the winner; if that loses too, they are visited
-    // again.
+    // Add the loser's uses to the winner's, so that they are visited again if
+    // the winner is merged into another class in turn.
     const ClassId loser = losers[i];
     uses.hand(loser, shortFind(loser));
     uses.forEach(loser, renew);
@@ -187,7 +189,7 @@ void EGraph::closeByUses() {
   flatten();
 }
 
-/// Joins the facts of one row into those of its class.
+/// Joins the facts of one row into the facts of its class.
 bool EGraph::readFacts(OpId op, uint32_t row) {
   const Table &t = *tables[op];
   const ClassId c = find(t.classOf(row));
@@ -208,9 +210,9 @@ bool EGraph::readFacts(OpId op, uint32_t row) {
   return true;
 }
 
-/// Computes the facts of the parents of changed classes again, until nothing
-/// changes: by sweeps over all rows, which is fast where much changes at once,
-/// then by following uses.
+/// Recomputes the facts of the parents of changed classes until nothing
+/// changes: first by sweeps over all rows, which are fast when much changes at
+/// once, then by following uses.
 bool EGraph::recomputeFacts() {
   if (analyses.empty()) {
     changedFacts.clear();
@@ -271,7 +273,7 @@ void EGraph::sortTables() {
       if (t->stamp(row) == now)
         stamp[p[c]] = now;
     }
-    // All of them before the first sort, which needs memory of its own.
+    // Free all indexes before the first sort, which needs memory itself.
     if (t->stale)
       t->index.drop();
   }
@@ -305,7 +307,8 @@ void EGraph::indexRuns() {
   runPool.truncate(0);
   runPool.resize(total, Run{0, 0, 0});
   runPool.shrink();
-  // Fill from each class's first slot, then put the offsets back.
+  // Filling advances each class's offset to its end; shift the offsets back
+  // afterwards.
   forEachRun([&](ClassId c, Run r) { runPool[runOffset[c]++] = r; });
   for (size_t i = parent.size(); i != 0; --i)
     runOffset[i] = runOffset[i - 1];

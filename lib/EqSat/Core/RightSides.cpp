@@ -1,7 +1,7 @@
 //===- RightSides.cpp - Applying the matches of a rule --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Matches come in batches of one rule, which are looked up together.
+// Handles the matches of one rule in batches, whose lookups overlap.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,8 +10,8 @@
 
 using namespace luminal::eqsat;
 
-/// Payload and Native instructions, whose results do not depend on when they
-/// run.
+/// Evaluates Payload and Native instructions, whose results do not depend on
+/// when they run.
 bool Runner::evaluate(const Instruction &i, uint32_t *columns, uint32_t m) {
   auto reg = [&](Reg r) -> uint32_t & { return columns[r * kBatch + m]; };
   if (i.kind == Instruction::Payload) {
@@ -32,7 +32,7 @@ bool Runner::evaluate(const Instruction &i, uint32_t *columns, uint32_t m) {
   return true;
 }
 
-/// The same for all matches of a list.
+/// Evaluates the instruction for all matches of a list.
 void Runner::evaluate(const Instruction &i, uint32_t *columns, const List &list,
                       List &holds) {
   if (i.kind == Instruction::Native) {
@@ -52,7 +52,8 @@ void Runner::evaluate(const Instruction &i, uint32_t *columns, const List &list,
     evaluate(i, columns, m);
 }
 
-/// Looks up the node that the instruction names for each match of the list.
+/// Looks up the node that the instruction describes, for each match of the
+/// list.
 void Runner::lookUp(const Instruction &i, const uint32_t *columns,
                     const List &list) {
   const Table &t = graph.table(i.a);
@@ -75,7 +76,8 @@ void Runner::lookUp(const Table &t, const Instruction &i,
       from[a] = columns + i.args[a] * kBatch;
     from[K - 1] = payloads;
     for (uint32_t l = 0; l != list.size; ++l, k += K) {
-      // In registers: memory written in parts is slow to read as a whole.
+      // Build the key in registers: reading words back from just written memory
+      // would stall on store forwarding.
       uint32_t key[K];
       for (uint32_t a = 0; a != K; ++a)
         key[a] = from[a][list.items[l]];
@@ -105,7 +107,8 @@ void Runner::lookUp(const Table &t, const Instruction &i,
       rows[l] = t.template find<K>(k, hashes[l]);
 }
 
-/// Keeps the matches of the batch whose right side the graph does not hold yet.
+/// Keeps those matches of the batch whose right side the graph does not contain
+/// yet.
 void Runner::examine(RuleId id) {
   const Rule &rule = rules[id];
   MatchBuffer &batch = batches[id];
@@ -137,8 +140,9 @@ void Runner::examine(RuleId id) {
         rest.push(m);
       }
     } else {
+      // A native that adds nodes runs only when the match is applied.
       if (!i.creates)
-        evaluate(i, columns, list, rest); // else there is nothing to add
+        evaluate(i, columns, list, rest);
       else
         for (uint32_t m : list)
           missing[m] = absent[m] = true;
@@ -152,7 +156,7 @@ void Runner::examine(RuleId id) {
   for (uint32_t m = 0; m != batch.size; ++m) {
     if (!missing[m] || states[id].overflow)
       continue;
-    // A match built on nodes of this round waits until those are compared.
+    // A match built on nodes of this round waits until these are canonicalised.
     if (isStaged(rule) && (absent[m] || unripe[m]))
       revisit(id, m);
     if (!isStaged(rule) || absent[m] || !unripe[m])
@@ -161,8 +165,8 @@ void Runner::examine(RuleId id) {
   batch.size = 0;
 }
 
-/// Makes the next round examine the match again: this one alone where that is
-/// enough, else all matches of its root row.
+/// Makes the next round examine the match again: the match alone if it is
+/// lasting, otherwise all matches of its root row.
 void Runner::revisit(RuleId id, uint32_t m) {
   constexpr size_t kMaxWords = size_t(1) << 22;
   const Rule &rule = rules[id];
@@ -178,7 +182,7 @@ void Runner::revisit(RuleId id, uint32_t m) {
     revisited.push_back(batch.roots[m]);
 }
 
-/// Examines the matches that the last round did not finish.
+/// Examines the matches that the last round left unfinished.
 void Runner::resume(RuleId id) {
   const Rule &rule = rules[id];
   MatchBuffer &batch = batches[id];
@@ -194,11 +198,11 @@ void Runner::resume(RuleId id) {
   }
 }
 
-/// Keeps a match until the end of the round.
+/// Stores a match until the end of the round.
 void Runner::keep(RuleId id, uint32_t m) {
   State &s = states[id];
   if (s.count == limitOf(id)) {
-    // Too much at once: none of it is added.
+    // The rule exceeds its limit: drop all its matches of the round.
     s.overflow = true;
     s.pending.clear();
     s.count = 0;
@@ -209,7 +213,7 @@ void Runner::keep(RuleId id, uint32_t m) {
   ++s.count;
 }
 
-/// Logs the match that makes the next union.
+/// Tells the proof log which match makes the next union.
 void Runner::log(RuleId id, uint32_t part, uint32_t m) {
   if (!graph.proofs)
     return;
@@ -219,8 +223,8 @@ void Runner::log(RuleId id, uint32_t part, uint32_t m) {
   graph.proofs->applying(part, scratch);
 }
 
-/// Makes one node of the right side for each match of the list, which keeps the
-/// matches to continue with.
+/// Makes one node of the right side for each match of the list, and leaves in
+/// the list the matches that continue.
 void Runner::applyNode(RuleId id, const Instruction &i, List &list,
                        uint8_t *useful) {
   RuleReport &r = report.rules[id];
@@ -229,7 +233,8 @@ void Runner::applyNode(RuleId id, const Instruction &i, List &list,
   const ClassId late = isStaged(rules[id]) ? firstOfRound : kNone;
   lookUp(i, columns, list);
   List rest;
-  // The highest bits of the hashes that this call inserts.
+  // A small Bloom filter of the hashes that this call inserted, by their top
+  // bits.
   uint64_t inserted[8] = {};
   auto bit = [&](uint32_t l) { return uint64_t(1) << (hashes[l] >> 58); };
   auto word = [&](uint32_t l) -> uint64_t & {
@@ -243,7 +248,7 @@ void Runner::applyNode(RuleId id, const Instruction &i, List &list,
     if (i.into == kNone) {
       if (row == kNone) {
         c = graph.insert(i.a, keys.data() + l * t.keySize(), hashes[l], id);
-        if (c == kNone) // a limit
+        if (c == kNone) // a limit is reached
           break;
         word(l) |= bit(l);
         useful[m] = true;
@@ -279,7 +284,7 @@ void Runner::applyNode(RuleId id, const Instruction &i, List &list,
   list = rest;
 }
 
-/// Adds the right sides of the matches of the batch.
+/// Adds the right sides of the matches of the batch to the graph.
 void Runner::apply(RuleId id) {
   const Rule &rule = rules[id];
   RuleReport &r = report.rules[id];
@@ -334,7 +339,7 @@ void Runner::apply(RuleId id) {
   report.applySeconds += spent;
 }
 
-/// Applies what was kept.
+/// Applies the matches that were kept.
 void Runner::flush(RuleId id) {
   State &s = states[id];
   MatchBuffer &batch = batches[id];

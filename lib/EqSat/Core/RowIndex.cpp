@@ -8,9 +8,10 @@
 using namespace luminal::eqsat;
 
 void RowIndex::reset(uint32_t rows) {
-  // At most three quarters of the slots are used.
+  // At most three quarters of the slots are filled.
   uint32_t capacity = std::max(kGroup, std::bit_ceil(rows + rows / 2));
-  // One group more than there are, to begin at a line.
+  // One group more than needed, so that the first group can be aligned to a
+  // cache line.
   slots.truncate(0);
   slots.reserveExactly(capacity + kGroup);
   slots.resize(capacity + kGroup, kNone);
@@ -25,9 +26,10 @@ void RowIndex::align() {
   groups = slots.data() + (-first % kLine) / sizeof(uint32_t);
 }
 
-/// The lowest bit of a tag becomes the highest bit of the group's number, so a
-/// row stays where it is or moves up by the former number of slots: only the
-/// slots are read, in order. Only rows that lie behind their group are removed.
+/// Doubles the number of groups. The lowest bit of a tag becomes the highest
+/// bit of the group number, so a row stays where it is or moves up by the old
+/// number of slots. Only the slots are read, in order; only rows outside the
+/// group of their hash are removed.
 Buffer<uint32_t> RowIndex::split() {
   const uint32_t capacity = mask + 1;
   const size_t offset = groups - slots.data();

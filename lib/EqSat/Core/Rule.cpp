@@ -100,7 +100,7 @@ Reg RuleBuilder::classType(Reg cls) {
 Reg RuleBuilder::native(uint32_t fn, std::vector<Reg> args,
                         std::vector<Reg> classArgs, uint32_t numResults) {
   Reg dst = fresh(numResults);
-  // A native that reads attributes and types alone never changes its answer.
+  // The answer of a native that reads only attributes and types never changes.
   if (!classArgs.empty())
     result.lasting = false;
   result.lhs.push_back({Atom::Native, fn, 0, dst, numResults, std::move(args),
@@ -181,7 +181,7 @@ Rule RuleBuilder::finish(bool explained) {
   if (explained)
     for (Reg r = 0; r != nextMatch; ++r)
       use(r);
-  // Classes first among what is stored.
+  // Put the registers that hold classes first.
   std::vector<Reg> order, place(result.stored.size());
   for (bool classes : {true, false}) {
     for (Reg i = 0; i != place.size(); ++i)
@@ -193,7 +193,7 @@ Rule RuleBuilder::finish(bool explained) {
       result.numStoredClasses = order.size();
   }
   result.stored = std::move(order);
-  // Final numbers: stored, constants, computed.
+  // Assign the final numbers: stored, then constants, then computed.
   std::vector<Reg> number(temps.size());
   uint32_t computed = result.stored.size() + result.constants.size();
   for (Reg t = 0; t != temps.size(); ++t) {
@@ -220,8 +220,8 @@ Rule RuleBuilder::finish(bool explained) {
     a = number[a];
     b = number[b];
   }
-  // A node that is only united with a class of the left side joins that class
-  // instead of getting one of its own.
+  // A node whose only use is a union with a class of the left side is added to
+  // that class instead of getting a new one.
   for (size_t u = 0; u != result.unions.size();) {
     auto [a, b] = result.unions[u];
     const bool isLeft = a >= result.numStored();

@@ -19,8 +19,9 @@ const char *luminal::eqsat::stopReasonName(StopReason r) {
 // Matches
 //===----------------------------------------------------------------------===//
 
-/// Matches of a rule with a limit are counted before they are applied; others
-/// are applied at once, which does not change the frozen part of the graph.
+/// Matches of a rule with a limit are collected and counted first; matches of
+/// other rules are applied at once, which does not change the frozen part of
+/// the graph.
 void Runner::full(RuleId id) {
   MatchBuffer &batch = batches[id];
   report.rules[id].matches += batch.size;
@@ -66,7 +67,7 @@ void Runner::matchRound() {
 }
 
 /// Undoes a round that reached a limit, and suspends the rules that added most
-/// in it. `counts` is what the report said before.
+/// nodes in it. `counts` are the rule reports from before the round.
 void Runner::undoRound(Snapshot &before, std::vector<RuleReport> counts) {
   constexpr uint32_t kMaxUndone = 32;
   const char hit = graph.limitHit();
@@ -85,7 +86,8 @@ void Runner::undoRound(Snapshot &before, std::vector<RuleReport> counts) {
     State &s = states[id];
     s.added = was.newNodes - is.newNodes;
     s.overflow = false;
-    // Unfinished matches were resumed: all of them must be found again.
+    // The unfinished matches were resumed in the undone round: find all matches
+    // of the rule again.
     s.again.clear();
     if (s.resumed)
       s.since = 0;
@@ -97,7 +99,7 @@ void Runner::undoRound(Snapshot &before, std::vector<RuleReport> counts) {
   }
   limit = hit == 'n' ? StopReason::Nodes : StopReason::Bytes;
   ++report.undone;
-  // Rules that look for alternatives, unless the others alone add too much.
+  // Suspend rules for alternatives; others only if no such rule added anything.
   std::vector<RuleId> byAdded;
   for (bool all : {false, true}) {
     if (!byAdded.empty())
@@ -114,8 +116,8 @@ void Runner::undoRound(Snapshot &before, std::vector<RuleReport> counts) {
     uint64_t x = states[a].added, y = states[b].added;
     return x != y ? x > y : a < b;
   });
-  // The rules that together added half: one, where one explodes; many, where
-  // each adds a little.
+  // Suspend the rules that together added half of the nodes: one rule if one
+  // explodes, many if each adds a little.
   uint64_t sum = 0;
   for (RuleId id : byAdded) {
     states[id].suspended = true;
@@ -132,8 +134,8 @@ void Runner::undoRound(Snapshot &before, std::vector<RuleReport> counts) {
   }
 }
 
-/// Resumes a rule that an undone round suspended, unless it is known to be too
-/// much for the graph as it is: what added least comes first.
+/// Resumes a suspended rule, the one that added least first, unless it alone is
+/// known to exceed the limit on the graph as it is.
 bool Runner::retrySuspended(Stratum stratum) {
   State *best = nullptr;
   for (RuleId id = 0; id != rules.size(); ++id) {
@@ -147,9 +149,9 @@ bool Runner::retrySuspended(Stratum stratum) {
   return best;
 }
 
-/// Lets rules with a bound of their own rest once they added that much.
+/// Stops the rules with a growth bound once they have reached it together.
 void Runner::checkGrowth() {
-  // Small programs have room for all groupings of a few products.
+  // Gives small programs room for all groupings of a few products.
   constexpr uint64_t kLeast = 256;
   double growth = 0;
   uint64_t added = 0;
@@ -165,7 +167,7 @@ void Runner::checkGrowth() {
     report.growthSpent = bound;
 }
 
-/// Adds the rules that are new since the last round.
+/// Adds the rules that the source added since the last round.
 void Runner::updateRules() {
   if (!source.update() && matcher)
     return;
@@ -184,7 +186,7 @@ void Runner::updateRules() {
   matcher = std::make_unique<Matcher>(rules, natives);
 }
 
-/// One round; false where no rule finds anything new, or the run is over.
+/// Runs one round. False if no rule finds anything new, or the run is over.
 bool Runner::runRound(Stratum stratum) {
   assert(!graph.isDirty() && "rebuild first");
   updateRules();
@@ -250,7 +252,7 @@ bool Runner::runRound(Stratum stratum) {
   if (stopped)
     return false;
   if (!changed && banned) {
-    // Only banned rules may find more: end the ban that ends first.
+    // Only banned rules can find more: end the bans that expire first.
     uint32_t first = kNone;
     for (State &s : states)
       if (s.bannedUntil > round + 1)
@@ -263,8 +265,8 @@ bool Runner::runRound(Stratum stratum) {
   return changed || retrySuspended(stratum);
 }
 
-/// Runs the rules of a stratum, and of those before it, until they find nothing
-/// new.
+/// Runs the rules of a stratum and of the strata before it until they find
+/// nothing new.
 void Runner::runStratum(Stratum stratum) {
   bool any = false;
   for (const Rule &r : rules)
@@ -280,9 +282,9 @@ void Runner::runStratum(Stratum stratum) {
 }
 
 RunReport Runner::run() {
-  // How much recovery and lowering may make of a program: rules that only
-  // rename and recombine what is there make a few nodes of each. A table takes
-  // some kilobytes, however small the program.
+  // Bound on the size of the graph after recovery and lowering. Their rules
+  // only rename and recombine existing terms, so they make a few nodes of each
+  // node. A table takes some kilobytes, however small the program is.
   constexpr uint64_t kRoom = 64, kLeastNodes = 4096, kLeastBytes = 1 << 24;
   bool consistent = graph.rebuild();
   updateRules();
@@ -300,13 +302,13 @@ RunReport Runner::run() {
     report.stop = StopReason::Unfinished;
     report.bound = bound.maxNodes;
   }
-  // What is there stays; alternatives need room below the limits.
+  // The lowered graph stays; alternatives are added only up to the limits.
   isRequired = false;
   requiredRounds = report.iterations.size();
   requiredNodes = graph.numNodes();
   graph.setLimits({options.maxNodes, options.maxBytes});
   runStratum(Stratum::Alternatives);
-  // A rule that is still suspended would find more, were there room.
+  // A rule that is still suspended would find more with higher limits.
   for (const State &s : states)
     if (s.suspended && !stopped)
       report.stop = limit;

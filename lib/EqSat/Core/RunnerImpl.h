@@ -1,7 +1,7 @@
 //===- RunnerImpl.h - One saturation --------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Runner.cpp holds the rounds, RightSides.cpp applies the matches.
+// Runner.cpp implements the rounds, RightSides.cpp applies the matches.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,16 +38,17 @@ private:
   }
 
   struct State {
-    std::vector<uint32_t> pending; ///< stored registers of useful matches
-    uint64_t count = 0;            ///< of them
-    std::vector<uint32_t> again;   ///< of matches that are not finished
+    std::vector<uint32_t> pending; ///< stored registers of kept matches
+    uint64_t count = 0;            ///< number of kept matches
+    std::vector<uint32_t> again;   ///< stored registers of unfinished matches
     uint32_t since = 0;            ///< round up to which it has matched
     uint32_t bannedUntil = 0;
     bool overflow = false;
     bool resumed = false;   ///< had unfinished matches in this round
-    bool suspended = false; ///< because of a limit
-    uint64_t added = 0;     ///< nodes, when that happened
-    uint32_t triedAt = 0;   ///< state of the graph where it alone is too much
+    bool suspended = false; ///< because a round reached a limit
+    uint64_t added = 0;     ///< nodes that it added in the undone round
+    uint32_t triedAt =
+        0; ///< round of the graph on which it alone exceeds the limit
   };
 
   uint64_t limitOf(RuleId id) const {
@@ -55,14 +56,16 @@ private:
         rules[id].matchLimit ? rules[id].matchLimit : options.matchLimit;
     return limit << std::min(report.rules[id].bans, 32u);
   }
-  /// Not where natives add nodes: which ones is known only when they have run.
+  /// Whether the rule makes nodes level by level (`RunnerOptions::staged`). Not
+  /// possible if natives add nodes, because these are unknown before they run.
   bool isStaged(const Rule &r) const { return options.staged && !r.creates; }
 
-  /// Matches of one rule are looked up together, so that they wait for memory
-  /// together. Behind the stored registers are the constants, which never
-  /// change, and the values that the right side computes.
+  /// Matches of one rule are looked up in batches, so that their memory
+  /// accesses overlap. The columns after the stored registers hold the
+  /// constants, which are filled in once, and the values that the right side
+  /// computes.
   static constexpr uint32_t kBatch = MatchBuffer::kCapacity;
-  /// Matches of a batch that are still looked at.
+  /// The matches of a batch that are still in progress.
   struct List {
     uint32_t size = 0;
     uint16_t items[kBatch];
@@ -101,7 +104,7 @@ private:
     overTime |= options.maxSeconds > 0 && Clock::now() > deadline;
     return overTime;
   }
-  /// Whether nothing may be added to the graph any more.
+  /// Whether nothing more may be added to the graph.
   bool halted() const {
     return overTime || graph.limitHit() || graph.conflict();
   }
@@ -120,14 +123,14 @@ private:
   std::unique_ptr<Matcher> matcher;
   std::vector<State> states;
   std::vector<MatchBuffer> batches;
-  /// Of the nodes that were looked up: keys, one behind the other, their
-  /// hashes, and their rows, or kNone.
+  /// Keys (contiguous), hashes and rows (or kNone) of the nodes of the last
+  /// lookup.
   std::vector<uint32_t> keys;
   uint64_t hashes[kBatch];
   uint32_t rows[kBatch];
-  /// Root rows of matches that are not finished.
+  /// Root rows of unfinished matches.
   std::vector<NodeRef> revisited;
-  /// Classes from here on are of this round.
+  /// The first class id of the current round.
   ClassId firstOfRound = 0;
   std::vector<Matcher::Query> queries;
   std::vector<uint32_t> scratch, results;
@@ -136,12 +139,12 @@ private:
   Clock::time_point start = Clock::now(), deadline = after(options.maxSeconds);
   uint64_t usefulInRound = 0;
   uint32_t numUndone = 0;
-  StopReason limit = StopReason::Nodes; ///< that was hit last
+  StopReason limit = StopReason::Nodes; ///< that was reached last
   bool overTime = false;
   bool stopped = false;
-  /// Rounds of strata that must run to their end.
+  /// Number of rounds of the strata that must run to their end.
   uint32_t requiredRounds = 0;
-  /// What they left.
+  /// Number of nodes that these strata left.
   uint64_t requiredNodes = 0;
   bool isRequired = true;
 };

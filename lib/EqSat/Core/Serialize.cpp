@@ -17,7 +17,7 @@ static std::string quote(const std::string &text) {
                                    nlohmann::json::error_handler_t::replace);
 }
 
-/// The shortest text that reads back as the number.
+/// The shortest text that parses back to the number.
 static std::string number(double x) { return nlohmann::json(x).dump(); }
 
 //===----------------------------------------------------------------------===//
@@ -26,8 +26,9 @@ static std::string number(double x) { return nlohmann::json(x).dump(); }
 
 namespace {
 
-/// Which scopes compute a class: as in extraction where a node that may be
-/// chosen does, else as if every node might be, so that all are shown.
+/// Determines which scopes compute a class: those that extraction would use if
+/// the class has a node that may be chosen; otherwise those that could compute
+/// it if every node were allowed, so that the file shows all classes.
 class Places {
 public:
   Places(const EGraph &graph, const NodeCostFn &cost, const Scopes &scopes)
@@ -40,7 +41,7 @@ public:
         scopes);
   }
 
-  /// The scope whose value of the class is seen from a scope, or kNone.
+  /// The scope whose value of the class is visible in scope `from`, or kNone.
   ScopeId of(ClassId c, ScopeId from) const {
     if (scopes.isFlat())
       return 0;
@@ -50,7 +51,7 @@ public:
     return kNone;
   }
 
-  /// Whether a scope can have a node.
+  /// Whether a node can be computed in a scope.
   bool has(ScopeId scope, const Table &t, NodeRef ref) const {
     if (scopes.isFlat())
       return true;
@@ -136,7 +137,8 @@ void GraphSerializer::add(const EGraph &graph,
   for (ScopedClass root : rootUses) {
     root.cls = graph.find(root.cls);
     ScopeId scope = places.of(root.cls, root.scope);
-    // A missing class shows what cannot be computed.
+    // A root that cannot be computed is listed too; its class is missing in
+    // `nodes`.
     std::string name = className(root.cls, scope == kNone ? root.scope : scope);
     if (!seen.insert(name).second)
       continue;
@@ -154,7 +156,8 @@ std::string GraphSerializer::str() const {
 // In
 //===----------------------------------------------------------------------===//
 
-/// A path has a name for each scope on the way, and '/' between them.
+/// A path is the names of the scopes from the outermost inwards, separated by
+/// '/'.
 Status
 SerializedGraph::readScopes(const JsonRef &root,
                             const std::map<std::string, ClassId> &classIds) {
@@ -193,7 +196,7 @@ SerializedGraph::parse(std::string_view text, std::string name) {
 
   std::map<std::string, ClassId> classIds;
   for (auto &[id, json] : members) {
-    // The name of an operator is not used, but it must be there.
+    // The operator name is not used, but the format requires it.
     LUMINAL_TRY(op, json.at("op"));
     if (!op.isString())
       return op.asString().takeError();
@@ -208,7 +211,7 @@ SerializedGraph::parse(std::string_view text, std::string name) {
                            "negative");
       price = value;
     }
-    // Subsumed: matched, never extracted.
+    // A subsumed node takes part in matching but must never be extracted.
     LUMINAL_TRY(subsumed, json.find("subsumed"));
     if (subsumed) {
       LUMINAL_TRY(flag, subsumed->asBool());
@@ -256,8 +259,9 @@ SerializedGraph::parse(std::string_view text, std::string name) {
     }
   }
 
-  // A class comes before its nodes, which may be in a cycle: each begins as a
-  // node of its own that costs too much. A payload is the number of a node.
+  // Nodes may form cycles, so classes are created first: each begins with an
+  // anchor node that costs infinitely much. A payload holds the number of a
+  // node.
   EGraph &graph = g->graph;
   OpId anchor = graph.addOp("class", 0);
   auto payload = [&](uint32_t n) {
@@ -342,7 +346,7 @@ SerializedGraph::chosenNodes(std::string_view text, std::string name) const {
   LUMINAL_TRY(choices, document.root().at("choices"));
   LUMINAL_TRY(list, choices.asObject());
   std::map<std::string, JsonRef> given(list.begin(), list.end());
-  // The nodes that are entered and not left yet, each with its next child.
+  // The nodes on the current path, each with its next child.
   std::vector<std::pair<uint32_t, size_t>> stack;
   enum State : uint8_t { New, Open, Done };
   std::vector<State> states(numClasses(), New);

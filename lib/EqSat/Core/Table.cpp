@@ -26,8 +26,8 @@ void Table::reindex(uint32_t room) const {
 }
 
 void Table::growIndex(uint32_t n) {
-  // Rows whose key changed left a slot behind; with many of those, the index is
-  // rebuilt.
+  // A row whose key changed left its old slot behind; with many such slots,
+  // rebuild the index.
   if (!index.isReady() || index.numPlaced() > count + count / 4)
     return reindex(count + count / 3 + n);
   do
@@ -42,7 +42,8 @@ struct Placed {
 };
 } // namespace
 
-/// By class, then by row; `list` is in the order of rows.
+/// Sorts by class, then by row; `list` is in the order of rows. Long lists are
+/// sorted by radix.
 static void sortByClass(Buffer<Placed> &list, ByteCounter &counter) {
   if (list.size() < 1024) {
     std::sort(list.begin(), list.end(), [](Placed a, Placed b) {
@@ -72,9 +73,9 @@ void Table::sort(ClassId firstNew) {
   if (!stale)
     return;
   stale = false;
-  // A row only ever moves to a lower class, so what is still ascending stays,
-  // likewise new rows with a new class, and only the rest is sorted and merged
-  // in.
+  // A row only ever moves to a lower class. So rows that are still ascending
+  // stay in place, as do new rows with a new class; only the rest is sorted and
+  // merged in.
   index.drop();
   sized([&](auto K) { sortRows<K>(firstNew); });
 }
@@ -125,7 +126,7 @@ void Table::sortRows(ClassId firstNew) {
   uint32_t next = 0;
   split([&](uint32_t row) { move(row, next++); }, [](Placed) {});
   count = frozen = numKept + numRest;
-  // From the back, so that nothing is overwritten.
+  // Merge from the back, so that nothing is overwritten.
   for (uint32_t row = count; numRest != 0;) {
     --row;
     if (numKept != 0 &&
