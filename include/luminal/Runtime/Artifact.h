@@ -1,8 +1,8 @@
 //===- Artifact.h - A loaded artifact -------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Loading checks everything a file can get wrong (docs/Runtime.md), but running
-// an artifact runs its native code: load only artifacts you would execute.
+// Loading validates the whole file (docs/Runtime.md), but running an artifact
+// executes its native code: load only artifacts that you would execute.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,29 +24,32 @@ struct Plan;
 struct PreparedValues;
 
 struct LoadOptions {
-  /// A .pt2 or .safetensors file that holds the weights; empty if they are in
-  /// the artifact, lie beside it or will be bound. Mapped; only misaligned
-  /// tensors are copied.
+  /// A .pt2 or .safetensors file that holds the weights. Empty if the weights
+  /// are in the artifact, in the file that the manifest names, or will be
+  /// bound. The file is mapped; only misaligned or compressed tensors are
+  /// copied.
   std::string weightsPath;
-  /// Where no file is named, use the one that the artifact's manifest names as
-  /// the one it was compiled with, if it is still there.
+  /// If `weightsPath` is empty, use the weights file that the manifest records
+  /// from compilation, if it still exists.
   bool findWeightsFile = true;
-  /// The kind of device that the artifact must be for; empty: any.
+  /// The device kind that the artifact must be compiled for; empty accepts any.
   std::string deviceKind = {};
-  /// Which device of the artifact's kind runs it.
+  /// Index of the device, among those of the artifact's kind, that runs it.
   unsigned device = 0;
-  /// False: only what the artifact says of itself; no device is opened, and no
-  /// context can be made.
+  /// If false, reads only the manifest and the data: no device is opened, and
+  /// no context can be created.
   bool loadCode = true;
 };
 
-/// Immutable once loaded: any number of threads may run it, each with a
-/// separate Context.
+/// A loaded artifact. Immutable: any number of threads may run it, each with a
+/// Context of its own.
 class Artifact {
 public:
+  /// Loads the .lum file at `path`.
   static Result<std::shared_ptr<const Artifact>>
   load(const std::string &path, const LoadOptions &options = {});
-  /// `name` appears in error messages.
+  /// Loads an artifact from memory; `name` stands for the file in error
+  /// messages.
   static Result<std::shared_ptr<const Artifact>>
   fromBytes(Bytes bytes, std::string name, const LoadOptions &options = {});
   ~Artifact();
@@ -54,46 +57,49 @@ public:
   const std::string &getName() const { return name; }
   const Manifest &getManifest() const { return manifest; }
 
-  /// Indices in the manifest: inputs the caller must bind, states with an
-  /// initial value (which live in the context unless bound), outputs the caller
-  /// gets.
+  /// Manifest indices of the inputs that the caller must bind; of the states
+  /// with an initial value, which live in the context unless they are bound; of
+  /// the outputs that the caller receives.
   const std::vector<uint32_t> &getUserInputs() const { return userInputs; }
   const std::vector<uint32_t> &getStates() const { return states; }
   const std::vector<uint32_t> &getUserOutputs() const { return userOutputs; }
 
-  /// The device that runs it; null without its code.
+  /// The device that runs the artifact; null if its code was not loaded.
   Device *getDevice() const { return device; }
-  /// Memory of a weight (16-byte aligned, of the host), or null if it must be
-  /// bound.
+  /// Host memory of a weight, 16-byte aligned; null if the caller must bind it.
   const void *getWeight(uint32_t index) const { return weights[index]; }
-  /// The same where kernels reach it, or null; brought there once, when first
-  /// asked for.
+  /// Memory of a weight that kernels can access; null if the caller must bind
+  /// it. The first request copies the weight to the device.
   Result<const void *> getDeviceWeight(uint32_t index) const;
-  /// Where kernels reach them.
+  /// constants.bin in memory that kernels can access.
   const uint8_t *getConstants() const { return constantsOnDevice; }
-  /// What runs when weights are bound, without weights; null if nothing does.
+  /// The artifact of `Manifest::prepare`, which runs when weights are bound and
+  /// holds no weights of its own; null if there is nothing to prepare.
   const std::shared_ptr<const Artifact> &getPrepare() const { return prepare; }
-  /// What it makes of the artifact's weights, made when first asked for, by at
-  /// most `threads` threads: `places` are the weights that it reads, by index,
-  /// of the host or where kernels reach them.
+  /// The result of running `getPrepare` on the artifact's own weights. The
+  /// first request computes it with at most `threads` threads. `places` are the
+  /// weights that it reads, by index, in host or device memory.
   Result<std::shared_ptr<const PreparedValues>>
   getPrepared(std::span<const void *const> places, unsigned threads) const;
-  /// The same of weights of the caller, kept for contexts whose weights have
-  /// the same number (Context::setWeightsVersion) until another number comes.
+  /// The same for weights that the caller binds. The result of the last
+  /// `version` (Context::setWeightsVersion) is cached and shared by all
+  /// contexts with that version.
   Result<std::shared_ptr<const PreparedValues>>
   getPreparedOf(uint64_t version, std::span<const void *const> places,
                 unsigned threads) const;
-  /// Bytes of what these two made, for as long as the artifact keeps it or a
-  /// context uses it. No context counts them.
+  /// Bytes that the results of the two functions above occupy, until neither
+  /// the artifact nor a context refers to them. Not included in
+  /// Context::getMemoryBytes.
   uint64_t getPreparedBytes() const { return *preparedBytes; }
-  /// The program of the manifest, then its variants: whatever runs a call does
-  /// the steps of one of them.
+  /// A program that calls can run: the manifest's own or one of its variants.
+  /// Each call runs the steps of one program.
   struct Program {
     const Manifest *manifest;
     std::unique_ptr<const Plan> plan;
-    /// By step; empty without code.
+    /// Kernel handles by step; empty if the code was not loaded.
     std::vector<KernelHandle> kernels;
   };
+  /// The manifest's program, followed by its variants in order.
   const std::vector<Program> &getPrograms() const { return programs; }
 
 private:
@@ -105,7 +111,8 @@ private:
   Status makePlans();
   Status checkConstants(uint64_t &end, std::string &last) const;
   Status loadCode(const Device::ReadMember &read, unsigned index);
-  /// Code of users by the member that holds it.
+  /// Modules of user code, by the name of the artifact's member that holds
+  /// them.
   using CustomModules =
       std::map<std::string, std::unique_ptr<Module>, std::less<>>;
   Status loadCustom(const Manifest &steps, const Device::ReadMember &read,
@@ -136,7 +143,7 @@ private:
   mutable std::mutex preparedMutex;
   mutable std::shared_ptr<const PreparedValues> prepared, preparedOfCaller;
   mutable uint64_t preparedVersion = 0;
-  /// What is prepared may outlive the artifact.
+  /// Shared because prepared values may outlive the artifact.
   std::shared_ptr<std::atomic<uint64_t>> preparedBytes =
       std::make_shared<std::atomic<uint64_t>>(0);
 };

@@ -11,24 +11,24 @@
 
 namespace luminal::runtime {
 
-/// A member that holds code, such as host.so.
+/// A member of the artifact that holds code, such as host.so.
 struct CodePart {
   std::string name;
   std::string_view bytes;
 };
 
-/// The members of an artifact. The caller owns the bytes.
+/// The members of an artifact. The views refer to memory of the caller.
 struct ArtifactParts {
   Manifest manifest;
   std::vector<CodePart> code;
   std::string_view constants;
-  /// With weightsEmbedded: the bytes of each weight. The writer then sets the
-  /// manifest's offsets.
+  /// If `Manifest::weightsEmbedded` is set, the bytes of each weight; the
+  /// writer fills in the weights' offsets in the manifest.
   std::vector<std::string_view> weights;
 };
 
-/// Verifies the manifest and writes the file; the same parts give the same
-/// bytes. On failure nothing is left at `path`.
+/// Verifies the manifest and writes the .lum file. Equal parts give equal
+/// bytes. On failure no file is left at `path`.
 Status writeArtifact(ArtifactParts parts, const std::string &path);
 
 } // namespace luminal::runtime

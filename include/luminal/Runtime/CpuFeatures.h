@@ -14,17 +14,17 @@ namespace luminal::runtime {
 /// The architecture this library was built for, as LLVM spells it ("x86_64").
 std::string_view hostArch();
 
-/// Whether a feature (LLVM's name, without a sign) decides if compiled code can
-/// run. The compiler writes only such features into an artifact; the rest
-/// (tuning, system instructions) never occur in kernels.
+/// Whether `name` (an LLVM feature, without a sign) decides if compiled code
+/// can run. The compiler records only these in an artifact; other features
+/// (tuning, system instructions) never affect kernels.
 bool isIsaFeature(std::string_view name);
 
-/// Those of them that this machine has, in a fixed order.
+/// The features of this machine that isIsaFeature accepts, in a fixed order.
 std::vector<std::string> getCpuFeatures();
 
-/// Whether this machine can run code that uses `features`; an error names the
-/// first missing one. An unknown feature counts as missing. Requests from the
-/// system what must be requested (AMX tiles).
+/// Checks that this machine can run code that uses `features`; the error names
+/// the first missing one. An unknown feature counts as missing. Requests
+/// permission from the system for features that need it (AMX tiles).
 Status checkCpuFeatures(const std::vector<std::string> &features);
 
 } // namespace luminal::runtime

@@ -9,22 +9,27 @@
 
 namespace luminal::runtime {
 
-/// In TargetSpec::features: every kernel waits for the steps before it, by the
-/// instruction of this name, so that it may be launched before they end.
+/// A value of TargetSpec::features: every kernel executes the instruction of
+/// this name to wait for the steps before it, so it may be launched before they
+/// have ended (programmatic dependent launch).
 constexpr std::string_view kWaitsForSteps = "griddepcontrol";
 
-/// A device that code is for. sm_90a: for compute capability 9.0 and no other.
+/// A GPU architecture that code is compiled for. `exact` (as in sm_90a): the
+/// code runs on this compute capability only.
 struct CudaArch {
+  /// Ten times the major version plus the minor version.
   unsigned capability = 0;
   bool exact = false;
 
-  /// Reads "sm_90a".
+  /// Parses "sm_90" or "sm_90a".
   static std::optional<CudaArch> parse(std::string_view text);
-  /// Whether PTX of this arch runs on a device: on all later ones too.
+  /// Whether PTX for this arch runs on a device of capability `device`: on all
+  /// later devices too, unless `exact`.
   bool runs(unsigned device) const {
     return exact ? capability == device : capability <= device;
   }
-  /// The same of a cubin: on later ones of the same generation.
+  /// Whether a cubin for this arch runs there: on later devices of the same
+  /// major version only.
   bool runsCubin(unsigned device) const {
     return runs(device) && capability / 10 == device / 10;
   }

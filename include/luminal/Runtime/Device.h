@@ -1,8 +1,9 @@
 //===- Device.h - What artifacts run on -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Artifact, Plan and Context know this interface only. Which kinds of devices
-// there are stands in one table (lib/Runtime/Devices.cpp).
+// The interface between the runtime and a kind of device. Artifact, Plan and
+// Context use nothing else of a device. lib/Runtime/Devices.cpp has the table
+// of kinds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,107 +22,109 @@
 
 namespace luminal::runtime {
 
-/// What a device tells of itself.
+/// A description of a device.
 struct DeviceInfo {
-  /// "cpu", "cuda"; the index among the devices of this kind.
+  /// "cpu" or "cuda"; the index among the devices of this kind.
   std::string kind;
   unsigned index = 0;
-  /// The product's name, empty where it is not known.
+  /// The product's name; empty if unknown.
   std::string name;
-  /// As the manifest of an artifact spells it.
+  /// The architecture as the manifest spells it.
   std::string arch;
-  /// What drives it ("CUDA 12.8"), empty where nothing does.
+  /// The driver ("CUDA 12.8"); empty for a kind without one.
   std::string driver;
-  /// Numbers by name ("threads", "memory_bytes"), in order.
+  /// Numeric properties by name ("threads", "memory_bytes"), in a fixed order.
   std::vector<std::pair<std::string, uint64_t>> properties;
 };
 
-/// A kernel of a module, in the terms of the device.
+/// A kernel of a module, in the device's representation.
 using KernelHandle = void *;
-/// A stream of the caller's, in the terms of the device (CUDA: a CUstream; null
-/// is the default one).
+/// A stream of the caller, in the device's representation (CUDA: a CUstream;
+/// null is the default stream).
 using CallerStream = void *;
 
-/// Code on a device.
+/// Code that is loaded on a device.
 class Module {
 public:
   virtual ~Module();
-  /// The member of the artifact that it comes from.
+  /// Name of the artifact's member that holds the code.
   virtual const char *getMember() const = 0;
-  /// Null where the code has no such kernel.
+  /// The handle of a kernel; null if the module has none of this name.
   virtual KernelHandle find(const std::string &kernel) const = 0;
 };
 
-/// One copy of a call. In and Out cross between the host and the device.
+/// One copy of a call. `In` copies from host to device, `Out` from device to
+/// host, `Within` on the device.
 struct Copy {
   enum class Kind : uint8_t { Within, In, Out };
   const void *from;
   void *to;
   uint64_t bytes;
   Kind kind;
-  /// On the device's side it begins where the copy before ends, rounded up to
-  /// kCopyAlignment, in the same block: the two may be made as one.
+  /// On the device's side, the copy begins where the previous one ends, rounded
+  /// up to kCopyAlignment, in the same allocation: both may be merged into one.
   bool joins = false;
 };
 constexpr uint64_t kCopyAlignment = 256;
-/// The least multiple that is not below `bytes`.
+/// `bytes` rounded up to a multiple of `multiple`.
 constexpr uint64_t roundUp(uint64_t bytes, uint64_t multiple) {
   return (bytes + multiple - 1) / multiple * multiple;
 }
 
-/// Notified of every step of a call, in order; the device then runs one step
-/// after the other and waits for each.
+/// Notified of every step of a call, in order. With an observer, the device
+/// runs one step at a time and waits for each.
 class StepObserver {
 public:
   virtual ~StepObserver();
   virtual void before(uint32_t step, unsigned threads) = 0;
-  /// `microseconds` is what the device measured; absent where it has no clock
-  /// of its own. An error ends the call.
+  /// `microseconds` is the duration that the device measured; absent if it has
+  /// no clock of its own. Returning an error ends the call.
   virtual Status after(uint32_t step, std::optional<double> microseconds) = 0;
 };
 
-/// The steps of one context, made ready once and launched by each call. Copies
-/// and launches take place in the order of the calls; a device may work while
-/// the caller goes on, until `finish`.
+/// The steps of one context, prepared once and launched by each call. Copies
+/// and launches take effect in the order in which they are requested; a device
+/// may execute them asynchronously until `finish`.
 class LaunchPlan {
 public:
   virtual ~LaunchPlan();
-  /// New sizes: the values of the symbols, and those of the expressions of all
-  /// launches (visitExprs) of all steps, one after the other. Both stay where
-  /// they are while the plan exists.
+  /// Sets new sizes: `symbols` are the values of the symbols, `launches` those
+  /// of the expressions (visitExprs) of the launches of all steps in order.
+  /// Both spans must stay valid while the plan exists.
   virtual Status setSizes(std::span<const int64_t> symbols,
                           std::span<const int64_t> launches) = 0;
-  /// New memory: the buffers of all steps, one after the other; they stay where
-  /// they are while the plan exists.
+  /// Sets new addresses: the buffers of all steps in order. The span must stay
+  /// valid while the plan exists.
   virtual Status setBuffers(std::span<void *const> buffers) = 0;
   virtual Status copy(std::span<const Copy> copies) = 0;
-  /// Starts all steps. An index out of range is an error here or in `finish`.
+  /// Starts all steps. An index out of range is an error of this call or of
+  /// `finish`.
   virtual Status launch(StepObserver *observer) = 0;
-  /// Waits for everything started.
+  /// Waits for all started work.
   virtual Status finish() = 0;
-  /// From here on copies and launches are work of a stream of the caller's, in
-  /// its order; absent: of the plan's own. Either way they come after what was
-  /// started before. An error where the device has no such stream.
+  /// Makes the following copies and launches work of a stream of the caller;
+  /// with no stream, of the plan's own. Either way they are ordered after all
+  /// work started before. An error if the device does not support it.
   virtual Status setStream(std::optional<CallerStream> stream);
-  /// Ends a call in place of `finish`, without a wait: no copy of it crossed
-  /// between host and device, and its stream is the caller's.
+  /// Ends a call in place of `finish`, without waiting. Allowed only on a
+  /// stream of the caller and if no copy crossed between host and device.
   virtual Status defer();
-  /// An index out of range that calls which were ended so, or replays of a
-  /// capture, have found by now.
+  /// Returns an index-out-of-range error that deferred calls, or replays of a
+  /// captured graph, have found so far.
   virtual Status checkDeferred() { return {}; }
-  /// Adds the copies and all steps, for the present sizes and memory, to the
-  /// graph that a stream of the caller's is captured into, as the stream's next
-  /// work. The plan and all memory must stay as they are for as long as that
-  /// graph is launched.
+  /// Adds the copies and all steps, with the current sizes and addresses, to
+  /// the graph that a stream of the caller is being captured into, as the
+  /// stream's next work. The plan and all memory must stay unchanged for as
+  /// long as the graph can be launched.
   virtual Status capture(CallerStream stream, std::span<const Copy> before,
                          std::span<const Copy> after);
-  /// Nanoseconds of one launch of all steps, by the device's clock: the mean of
-  /// `repeats` launches, one after the other.
+  /// Mean duration of one launch of all steps in nanoseconds, by the device's
+  /// clock, over `repeats` consecutive launches.
   virtual Result<double> time(unsigned repeats) = 0;
-  /// Memory that the plan allocated.
+  /// Bytes that the plan allocated.
   virtual uint64_t getMemoryBytes() const = 0;
-  /// How often steps were put together for the device anew, for tests: new
-  /// sizes and pointers must not do so.
+  /// How often the plan was rebuilt for the device (on CUDA, a graph was
+  /// captured); new sizes and pointers must not cause it. For tests.
   virtual uint64_t getNumCaptures() const { return 0; }
 };
 
@@ -133,48 +136,51 @@ public:
   virtual ~Device();
   virtual DeviceInfo describe() const = 0;
 
-  /// Whether code for this target can run here; an error says what is missing.
+  /// Checks that code for this target can run here; the error says what is
+  /// missing.
   virtual Status check(const TargetSpec &target) const = 0;
-  /// Whether steps of this library can run here; an error says what is missing.
+  /// Checks that steps of this library can run here; the error says what is
+  /// missing.
   virtual Status checkLibrary(std::string_view library);
-  /// Reads a member of the artifact.
+  /// Reads a member of the artifact by name.
   using ReadMember = std::function<Result<Bytes>(std::string_view name)>;
   virtual Result<std::unique_ptr<Module>> load(const TargetSpec &target,
                                                const ReadMember &read) = 0;
-  /// Loads a member that holds code of a user.
+  /// Loads a member of the artifact that holds user code.
   virtual Result<std::unique_ptr<Module>>
   loadCustom(const std::string &member, const ReadMember &read) = 0;
 
-  /// Whether memory of the device is memory of the host.
+  /// Whether device memory is host memory.
   virtual bool sharesMemory() const = 0;
-  /// Whether kernels and copies within the device reach this memory of the
+  /// Whether kernels and copies within the device can access this memory of the
   /// caller.
   virtual bool reaches(const void *memory) const = 0;
-  /// Memory of the device, or of the host where copies to and from the device
-  /// are fast, aligned to kAlignment at least; null if there is none. Rounds
-  /// `bytes` up to what is allocated.
+  /// Allocates memory of the device, or host memory that the device copies to
+  /// and from fast (on CUDA, pinned), aligned to kAlignment at least; null on
+  /// failure. Rounds `bytes` up to the size allocated.
   virtual void *allocate(uint64_t &bytes, Place place) = 0;
   virtual void release(void *memory, Place place) = 0;
-  /// Copies at once, between any two places of the kind.
+  /// Performs one copy synchronously, between any two places of its kind.
   virtual Status copy(const Copy &copy) = 0;
 
-  /// Whether what a stream of the caller's is given is recorded in a graph and
-  /// not done (CUDA: stream capture). An error where the recording has failed.
+  /// Whether work submitted to a stream of the caller is recorded into a graph
+  /// instead of executed (CUDA: stream capture). An error if the recording has
+  /// failed.
   virtual Result<bool> isCapturing(CallerStream stream);
-  /// Keeps an object for as long as the graph that the stream is captured into
-  /// can be launched. It is released by a later use of the device.
+  /// Keeps `owned` alive for as long as the graph that the stream is captured
+  /// into can be launched. A later use of the device releases it.
   virtual Status keepWithCapture(CallerStream stream,
                                  std::shared_ptr<const void> owned);
 
-  /// A plan for the steps of `manifest`, which lives as long, with the kernel
-  /// or the user's function of each. A call uses at most `threads` threads of
-  /// the host.
+  /// Creates a plan for the steps of `manifest`, which must outlive it.
+  /// `kernels` holds the kernel or user function of each step. A call uses at
+  /// most `threads` host threads.
   virtual Result<std::unique_ptr<LaunchPlan>>
   createPlan(const Manifest &manifest, std::span<const KernelHandle> kernels,
              unsigned threads) = 0;
 };
 
-/// Aligned memory that only grows; contents are lost when it does.
+/// Aligned memory that can only grow; growing discards the contents.
 class Memory {
 public:
   Memory() = default;
@@ -184,7 +190,8 @@ public:
       : device(other.device), pointer(std::exchange(other.pointer, nullptr)),
         capacity(std::exchange(other.capacity, 0)), place(other.place) {}
   ~Memory() { release(); }
-  /// False if there is no such memory. Always of the same device and place.
+  /// Ensures at least `bytes`; false if allocation fails. Device and place must
+  /// be the same at each call.
   bool reserve(Device &device, uint64_t bytes,
                Device::Place place = Device::Place::Device);
   uint8_t *data() const { return pointer; }
@@ -199,15 +206,15 @@ private:
   Device::Place place = Device::Place::Device;
 };
 
-/// The error of a step that found an index out of range.
+/// The error for a step that found an index out of range.
 Error stepFailed(const Manifest &manifest, uint32_t step);
 
-/// The device `index` of a kind; opened once in a process. An error says why
-/// there is none.
+/// Returns device `index` of a kind. A process opens each device once. The
+/// error says why there is none.
 Result<Device *> openDevice(std::string_view kind, unsigned index = 0);
 
-/// The devices of this machine. A kind whose driver is there but does not work
-/// is told in *problems.
+/// The devices of this machine. If a kind's driver is installed but does not
+/// work, the reason is appended to *problems.
 std::vector<DeviceInfo> listDevices(std::vector<std::string> *problems);
 
 } // namespace luminal::runtime

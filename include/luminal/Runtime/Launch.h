@@ -1,11 +1,11 @@
 //===- Launch.h - How the code of a step is started -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The manifest states each step's launch in the terms of the artifact's target
-// (docs/Architecture.md): that of a kernel, or what a library of the target is
-// told, which needs no code, or code of a user. A launch lists its fields once,
-// by the name that they have in the manifest; whatever reads, prints, checks or
-// evaluates them does so for every target alike.
+// Describes how the runtime starts one step (docs/Architecture.md). Each kind
+// of launch is a struct in the target's own terms: for a kernel, for a library
+// (which needs no generated code) or for a user's function. `visit` enumerates
+// the fields of a struct with their names in the manifest, so that parser,
+// printer, verifier and size evaluation treat all targets alike.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,14 +26,14 @@
 
 namespace luminal::runtime {
 
-/// A call of the kernel for each part of the work range.
+/// A CPU kernel that is called for each chunk of the work range.
 struct CPULaunch {
   static constexpr std::string_view kTarget = "cpu";
   static constexpr std::string_view kLibrary = "";
-  /// The extent of the work range; the smallest part worth a separate thread
-  /// (at least 1); scratch bytes of one thread.
+  /// Extent of the work range; smallest chunk worth a separate thread (at least
+  /// 1); scratch bytes per thread.
   Expr work = 1, grain = 1, scratch = 0;
-  /// False: one call does all the work.
+  /// If false, one call does all the work.
   bool parallel = true;
 
   template <typename Self, typename Fn>
@@ -45,14 +45,14 @@ struct CPULaunch {
   }
 };
 
-/// A grid of thread blocks.
+/// A CUDA kernel, launched as a grid of thread blocks.
 struct CUDALaunch {
   static constexpr std::string_view kTarget = "cuda";
   static constexpr std::string_view kLibrary = "";
-  /// Units of work (0: the step is not launched); blocks; bytes of dynamic
-  /// shared memory of a block.
+  /// Work items (0: the step is not launched); thread blocks; bytes of dynamic
+  /// shared memory per block.
   Expr work = 1, grid = 1, shared = 0;
-  /// Threads of a block.
+  /// Threads per block.
   int64_t block = 1;
 
   template <typename Self, typename Fn>
@@ -64,29 +64,29 @@ struct CUDALaunch {
   }
 };
 
-/// Where the elements (b, i, j) of a matrix lie in a buffer, in elements:
-/// offset + batch * b + row * i + column * j.
+/// Position of the elements (b, i, j) of a batch of matrices in a buffer, in
+/// elements: offset + batch * b + row * i + column * j.
 struct MatrixPlace {
   Expr offset = 0, batch = 0, row = 0, column = 0;
 };
 
-/// A matrix product by cuBLASLt (llir.cublaslt_matmul says what it computes).
-/// The buffers of the step are lhs, rhs, the addend and the bias where there
-/// are such, the result, and the workspace.
+/// A matrix product by cuBLASLt (the op llir.cublaslt_matmul defines it).
+/// Buffers of the step: lhs, rhs, the addend and the bias if present, the
+/// result, the workspace.
 struct CublasLtLaunch {
   static constexpr std::string_view kTarget = "cuda";
   static constexpr std::string_view kLibrary = "cublaslt";
-  /// Elements of the result (0: nothing is done); batch * rows * columns.
+  /// Elements of the result, batch * rows * columns; 0: nothing is done.
   Expr work = 1;
   Expr batch = 1, rows = 1, columns = 1, inner = 1;
   MatrixPlace lhs, rhs, addendPlace, result;
-  /// Of lhs and rhs; of all others.
+  /// Element type of lhs and rhs; element type of all other buffers.
   DType type = DType::F32, resultType = DType::F32;
   double alpha = 1;
   bool addend = false, bias = false;
   /// "none", "relu" or "gelu_tanh".
   std::string epilogue = "none";
-  /// Bytes of the workspace.
+  /// Bytes of the workspace buffer.
   int64_t workspace = 0;
 
   template <typename Self, typename Fn>
@@ -122,17 +122,17 @@ struct CublasLtLaunch {
   }
 };
 
-/// Code of a user: the function `entry` of the artifact's member `code`, which
-/// holds a shared object, PTX or a cubin. `values` are the integers that it is
-/// given besides its buffers.
+/// User code: the function `entry` of the artifact's member `code`, which holds
+/// a shared object, PTX or a cubin. `values` are integers that are passed to it
+/// beside its buffers.
 struct CustomCode {
   static constexpr std::string_view kLibrary = "custom";
   std::string code, entry;
   std::vector<Expr> values;
 };
 
-/// A call of a user's function for each part of the work range, as CPULaunch;
-/// it finds `values` where a kernel finds the symbols.
+/// A user function on the CPU, called for each chunk of the work range like the
+/// kernel of a CPULaunch. `values` take the place of the symbols.
 struct CPUCustomLaunch : CustomCode {
   static constexpr std::string_view kTarget = "cpu";
   Expr work = 1, grain = 1, scratch = 0;
@@ -150,15 +150,15 @@ struct CPUCustomLaunch : CustomCode {
   }
 };
 
-/// A grid of thread blocks that runs a user's function.
+/// A user function on the GPU, launched as a grid of thread blocks.
 struct CUDACustomLaunch : CustomCode {
   static constexpr std::string_view kTarget = "cuda";
-  /// Blocks in all (0: nothing is launched) and along each axis; bytes of
-  /// dynamic shared memory of a block.
+  /// Total number of blocks (0: nothing is launched); blocks along each axis;
+  /// bytes of dynamic shared memory per block.
   Expr work = 1, gridX = 1, gridY = 1, gridZ = 1, shared = 0;
-  /// Threads of a block along each axis.
+  /// Threads per block along each axis.
   int64_t blockX = 1, blockY = 1, blockZ = 1;
-  /// What the function takes, in order, as parseParameters reads it.
+  /// The function's parameters in order, in the syntax of parseParameters.
   std::string parameters;
 
   template <typename Self, typename Fn>
@@ -178,13 +178,12 @@ struct CUDACustomLaunch : CustomCode {
   }
 };
 
-/// The positions of the elements of rows in order (llir.argsort says what it
-/// computes), by the runtime. The buffers of the step are the rows and the
-/// positions.
+/// The runtime's sort of rows into positions (the op llir.argsort defines it).
+/// Buffers of the step: the rows and the positions.
 struct CPUArgsortLaunch {
   static constexpr std::string_view kTarget = "cpu";
   static constexpr std::string_view kLibrary = "argsort";
-  /// Positions (0: nothing is done); rows * count.
+  /// Number of positions, rows * count; 0: nothing is done.
   Expr work = 1;
   Expr rows = 1, length = 1, begin = 0, count = 1;
   DType type = DType::F32;
@@ -203,13 +202,13 @@ struct CPUArgsortLaunch {
   }
 };
 
-/// A running sum, product or extremum along the middle one of three dims
-/// (llir.scan says what it computes), by the runtime. The buffers of the step
-/// are the elements and the result.
+/// The runtime's running sum, product, extremum or log-sum-exp along the middle
+/// one of three dims (the op llir.scan defines it). Buffers of the step: the
+/// elements and the result.
 struct CPUScanLaunch {
   static constexpr std::string_view kTarget = "cpu";
   static constexpr std::string_view kLibrary = "scan";
-  /// Elements (0: nothing is done); outer * length * inner.
+  /// Number of elements, outer * length * inner; 0: nothing is done.
   Expr work = 1;
   Expr outer = 1, length = 1, inner = 1;
   DType type = DType::F32, resultType = DType::F32;
@@ -232,17 +231,17 @@ struct CPUScanLaunch {
   }
 };
 
-/// A parameter of a user's function on a GPU.
+/// One parameter of a user function on a GPU.
 struct Parameter {
   enum class Kind : uint8_t { Buffer, I32, I64 };
   Kind kind = Kind::Buffer;
-  /// Which of the step's buffers, or of the launch's values.
+  /// Index into the step's buffers, or into the launch's `values`.
   uint32_t index = 0;
 };
 
-/// Words between single blanks: `bN` is the address of buffer N, `i32` and
-/// `i64` are the next of `values`, as an integer of so many bits. Fails where a
-/// buffer is not one of `buffers`, or not all values are taken.
+/// Parses words that are separated by single spaces: `bN` is the address of
+/// buffer N; `i32` and `i64` take the next of `values` as an integer of that
+/// width. Fails if N is not below `buffers`, or if not all values are used.
 Result<std::vector<Parameter>> parseParameters(std::string_view text,
                                                size_t buffers, size_t values);
 
@@ -250,27 +249,27 @@ using LaunchSpec =
     std::variant<CPULaunch, CUDALaunch, CublasLtLaunch, CPUCustomLaunch,
                  CUDACustomLaunch, CPUArgsortLaunch, CPUScanLaunch>;
 
-/// The user's code that a launch starts; null where it starts none.
+/// The user code that a launch starts; null if it starts none.
 const CustomCode *getCustomCode(const LaunchSpec &launch);
 
-/// Whether an artifact's member of this name may hold code of a user: it is in
-/// the folder `custom`.
+/// Whether `name` is a valid name of an artifact member with user code: a file
+/// in the folder `custom`.
 bool isCustomMember(std::string_view name);
 
-/// The launch of a target's kernels, or of a library of it, with default
-/// values; std::nullopt where there is none of this name.
+/// A default launch of a target's kernels or of one of its libraries;
+/// std::nullopt if there is no such launch.
 std::optional<LaunchSpec> makeLaunch(std::string_view target,
                                      std::string_view library = {});
 
-/// The library that does the step, "custom" where that is code of a user; empty
-/// for a kernel.
+/// The library that executes the step; "custom" for user code, empty for a
+/// kernel.
 std::string_view getLibraryName(const LaunchSpec &launch);
 
-/// The name of the target that a launch belongs to.
+/// The target that a launch belongs to.
 std::string_view getTargetName(const LaunchSpec &launch);
 
-/// Calls fn(name, field) for each field; a field is an Expr, a list of them, an
-/// int64_t, a bool, a double, a DType or a string.
+/// Calls fn(name, field) for each field. A field is an Expr, a
+/// std::vector<Expr>, an int64_t, a bool, a double, a DType or a std::string.
 template <typename Spec, typename Fn>
 void visitFields(Spec &launch, Fn fn) {
   std::visit(
@@ -281,7 +280,7 @@ void visitFields(Spec &launch, Fn fn) {
       launch);
 }
 
-/// Calls fn(name, expression) for each expression of the fields, in order.
+/// Calls fn(name, expression) for each Expr among the fields, in order.
 template <typename Fn>
 void visitExprs(const LaunchSpec &launch, Fn fn) {
   visitFields(launch, [&](std::string_view name, const auto &field) {
@@ -294,15 +293,15 @@ void visitExprs(const LaunchSpec &launch, Fn fn) {
   });
 }
 
-/// Checks a launch whose fields are constants as far as it can be without its
-/// expressions: what a library does is known. `buffers` counts all of the step,
-/// of which `results` and `workspace` are the last.
+/// Checks the constant fields of a launch; for a library, against what it
+/// supports. `buffers` counts all buffers of the step, the last of which are
+/// `results` results followed by `workspace` workspace buffers.
 Status verifyLaunch(const LaunchSpec &launch, size_t buffers, size_t results,
                     size_t workspace);
 
-/// Checks that a step of a library stays in its buffers, of which `bytes` are
-/// the sizes. `values` are those of the launch's expressions, in order; none is
-/// negative.
+/// Checks that a library step stays inside its buffers, whose sizes are
+/// `bytes`. `values` are the values of the launch's expressions in order; none
+/// is negative.
 Status checkSizes(const LaunchSpec &launch, std::span<const int64_t> values,
                   std::span<const uint64_t> bytes);
 

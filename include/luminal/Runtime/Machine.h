@@ -1,10 +1,10 @@
 //===- Machine.h - The machine at hand, measured --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A calibration measures the machine once; its model lies in a file and serves
-// every later compile for `native`, so that equal files give equal artifacts. A
-// file names the processor that it was measured on, and is of no use on
-// another.
+// Calibration measures the machine once and stores the model in a file. Every
+// later compilation for `native` reads it, so equal files give equal artifacts.
+// The file names the processor that it was measured on and is rejected on any
+// other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,13 +15,13 @@
 
 namespace luminal::runtime {
 
-/// What tells processors apart, as far as the system says.
+/// Identifies a processor, as far as the system describes it.
 struct Processor {
   std::string vendor, name;
   std::string family, model, stepping, microcode;
-  /// Instruction sets, of those that artifacts may use.
+  /// Instruction set extensions, out of those that artifacts may use.
   std::vector<std::string> features;
-  /// Cores that are online, whether this process may use them or not.
+  /// Online cores, including those that this process may not use.
   int64_t cores = 1;
 
   static Processor getHost();
@@ -33,27 +33,29 @@ struct MachineFile {
   MachineModel model;
 
   std::string str() const;
-  /// `name` begins every error.
+  /// `name` prefixes every error.
   static Result<MachineFile> parse(std::string_view text, std::string name);
 };
 
-/// `machine.json` in `folder`; where that is empty, in $XDG_CACHE_HOME/luminal
-/// or ~/.cache/luminal. Empty where there is no such folder.
+/// Path of `machine.json` in `folder`; if `folder` is empty, in
+/// $XDG_CACHE_HOME/luminal or ~/.cache/luminal. Empty if neither is defined.
 std::string getMachineFile(const std::string &folder = {});
 
-/// The model in the file at `path`; std::nullopt where there is no file. An
-/// error says what is wrong with it, or that it is another processor's.
+/// Reads the model at `path`; std::nullopt if there is no file. The error says
+/// what is wrong with the file, or that it belongs to another processor.
 Result<std::optional<MachineModel>> readMachineModel(const std::string &path);
 
-/// Sets what the system tells of this machine without measuring: sizes of
-/// caches, and workers that this process may use. What it does not tell stays.
+/// Sets what the system reports without measurement: cache sizes, and the
+/// number of workers that this process may use. Fields that it does not report
+/// stay unchanged.
 void askSystem(MachineModel &model);
 
-/// Measures this machine, which takes less than three seconds. Values that
-/// cannot be measured are those of an unknown machine.
+/// Measures this machine in less than three seconds. A value that cannot be
+/// measured keeps the default of an unknown machine.
 MachineModel measureMachine();
 
-/// Measures and writes the file at `path`, with the folders above it.
+/// Measures the machine and writes the file at `path`, creating its parent
+/// folders.
 Result<MachineModel> calibrate(const std::string &path);
 
 } // namespace luminal::runtime

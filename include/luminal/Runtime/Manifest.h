@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The contents of an artifact's manifest.json (docs/Architecture.md shows an
-// example). The compiler fills a Manifest and prints it, the runtime parses it:
-// both check it with `verify`, so that what is written can be read. A verified
-// Manifest is safe to execute as far as data can tell: every index is in its
-// table, every expression uses declared symbols only, every kernel argument is
-// a buffer that may be read or written this way. Sizes are checked where the
-// symbols get values (Context.h).
+// example). The compiler fills a Manifest and prints it, the runtime parses it;
+// both call `verify`, so the runtime can read everything the compiler writes. A
+// verified Manifest is safe to execute as far as data can tell: every index is
+// in its table, every expression uses declared symbols only, every kernel
+// argument is a buffer that may be read or written in this way. Sizes are
+// checked when the symbols get values (Context.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,64 +31,70 @@
 
 namespace luminal::runtime {
 
-/// The version this library writes, and the only one it reads.
+/// The format version that this library writes, and the only one it reads.
 constexpr int64_t kManifestVersion = 3;
-/// Alignment in bytes of what the runtime allocates and of constants.bin and
-/// weights.bin in the artifact.
+/// Alignment in bytes of memory that the runtime allocates, and of the data in
+/// constants.bin and weights.bin.
 constexpr uint64_t kAlignment = 64;
-/// The most variants of a program; each repeats what all have in common.
+/// Maximum number of variants of a program. Each variant repeats the fields
+/// that it shares with the program.
 constexpr size_t kMaxVariants = 64;
-/// The least alignment that kernels may count on for any buffer.
+/// Minimum alignment in bytes of any buffer passed to a kernel.
 constexpr uint64_t kBufferAlignment = 16;
 
-/// What the code runs on. All steps have launches of this kind of target.
+/// The target that the code is compiled for. All launches are of this kind.
 struct TargetSpec {
   std::string kind = "cpu";
-  /// Of a CPU as LLVM spells it ("x86_64"), of a GPU as PTX does ("sm_90a").
+  /// Architecture: for a CPU as LLVM spells it ("x86_64"), for a GPU as PTX
+  /// does ("sm_90a").
   std::string arch;
-  /// Only for the reader.
+  /// Name of the CPU model; informational only.
   std::string cpu;
-  /// Names of isa features, as LLVM spells them, that the code may use; see
-  /// CpuFeatures.h.
+  /// Names of instruction set features, as LLVM spells them, that the code may
+  /// use (see CpuFeatures.h).
   std::vector<std::string> features;
-  /// Of a GPU: whether the artifact holds device.cubin, assembled for `arch`.
-  /// Where not, the driver compiles device.ptx.
+  /// GPU only: whether the artifact holds device.cubin, assembled for `arch`.
+  /// If not, the driver compiles device.ptx.
   std::optional<bool> cubin;
 };
 
-/// Symbols are sorted by name; a kernel finds their values in this order.
+/// A symbol with its range. Symbols are sorted by name, and kernels receive
+/// their values in this order.
 using SymbolSpec = NamedRange;
 
 struct TensorSpec {
   std::string name;
   DType dtype = DType::F32;
-  /// Extents over the symbols; row-major, contiguous.
+  /// Extents as expressions over the symbols; row-major, contiguous.
   std::vector<Expr> shape;
 };
 
 struct InputSpec : TensorSpec {
   uint32_t buffer = 0;
   bool state = false;
-  /// The weight that holds a state's initial value. Such a state lives in the
-  /// context; one without lives in the caller's memory, which calls write to.
+  /// The weight that holds a state's initial value. A state with one lives in
+  /// the context; a state without one lives in memory of the caller, which
+  /// calls write to.
   std::optional<uint32_t> initial;
 };
 
 struct OutputSpec : TensorSpec {
   uint32_t buffer = 0;
-  /// The input (a state) of which this is the new value; such an output is not
-  /// a user output.
+  /// The state (an input) whose new value this output is; such an output is not
+  /// returned to the user.
   std::optional<uint32_t> updates;
-  /// Where it is false, a call fails with this message; an i1 without dims, and
-  /// not a user output either.
+  /// If set, the output is an i1 without dims, not returned to the user: if it
+  /// is false, the call fails with this message.
   std::optional<std::string> assertion;
+  /// Whether the output is returned to the user.
   bool isUsers() const { return !updates && !assertion; }
 };
 
 /// `bytes` bytes at `offset` in `member` of the weights archive (a name without
 /// the archive's root folder), or in weights.bin. Extents are constants.
 struct WeightSpec : TensorSpec {
-  /// Absent where the weight is only the initial value of a state.
+  /// The buffer that holds the weight; absent if the weight is only the initial
+  /// value of a state.
   std::optional<uint32_t> buffer;
   std::string member;
   uint64_t offset = 0;
@@ -107,44 +113,46 @@ struct BufferSpec {
     Counters
   };
   Kind kind = Kind::Arena;
-  /// Constant: in constants.bin. Arena: in the arena, `offset` a multiple of
-  /// kAlignment. Alias: in the buffer `of`. Prepared: the output `of` of
-  /// Manifest::prepare. Counters have `bytes` only, which are zero between
-  /// calls. Unused for the others.
+  /// By kind: `Constant`, in constants.bin at `offset`. `Arena`, in the arena
+  /// at `offset`, a multiple of kAlignment. `Alias`, in the buffer `of` at
+  /// `offset`. `Prepared`, the output `of` of Manifest::prepare. `Counters`,
+  /// `bytes` bytes that are zero between calls. The other kinds use none of
+  /// these fields.
   Expr offset, bytes;
   uint32_t of = 0;
 };
 
 struct StepSpec {
-  /// A symbol of the code; empty for a step of a library or of a user's code.
+  /// Symbol of the function in the code; empty for a library or user code.
   std::string kernel;
-  /// The name shown in errors and profiles: its kind, then ` at FILE:LINE`.
-  /// `Manifest::nameSteps` puts the modules of its nodes in the place of these.
+  /// Name shown in errors and profiles: the kind, then ` at FILE:LINE`.
+  /// `Manifest::nameSteps` replaces it by a name that begins with the modules
+  /// of the step's nodes.
   std::string name;
-  /// The nodes of the graph that it computes, by name, operands first.
+  /// Names of the graph nodes that the step computes, operands before users.
   std::vector<std::string> nodes;
   std::string_view getKind() const {
     return std::string_view(name).substr(0, name.find(' '));
   }
-  /// The kernel, the user's function or the library, for errors and profiles.
+  /// Name of the kernel, user function or library, for errors and profiles.
   std::string_view getCodeName() const {
     if (!kernel.empty())
       return kernel;
     const CustomCode *custom = getCustomCode(launch);
     return custom ? std::string_view(custom->entry) : getLibraryName(launch);
   }
-  /// Operands, then results, then what the kernel needs while it runs only.
+  /// Operands, then results, then workspace (used only during the step).
   std::vector<uint32_t> buffers;
-  /// How many of the buffers are results, and how many are workspace: memory
-  /// of the arena and counters. Both are written.
+  /// Number of results and of workspace buffers (arena or `Counters`), all of
+  /// which the step writes.
   uint32_t results = 1, workspace = 0;
   LaunchSpec launch;
-  /// Bytes moved and operations, for the profile; 0 if absent.
+  /// Bytes moved and floating-point operations, for the profile; 0 if unknown.
   Expr traffic = 0, flops = 0;
 
-  /// The first buffer that is written.
+  /// Index in `buffers` of the first buffer that the step writes.
   size_t getFirstResult() const { return buffers.size() - workspace - results; }
-  /// The first that is workspace.
+  /// Index in `buffers` of the first workspace buffer.
   size_t getFirstWorkspace() const { return buffers.size() - workspace; }
 };
 
@@ -152,64 +160,68 @@ struct Manifest {
   std::string producer;
   TargetSpec target;
   std::vector<SymbolSpec> symbols;
-  /// What each call gives beside its tensors. A variant has none of its own.
+  /// Integer inputs, which each call supplies beside its tensors. A variant
+  /// declares none of its own.
   std::vector<IntegerInput> integers;
-  /// Conditions on the symbols under which every index is inside its buffer;
-  /// checked whenever symbols get values.
+  /// Conditions on the symbols under which every index is inside its buffer.
+  /// Checked whenever symbols get values.
   std::vector<Requirement> requirements;
   std::vector<InputSpec> inputs;
   std::vector<OutputSpec> outputs;
   std::vector<WeightSpec> weights;
-  /// ZipArchive::getWeightsDigest of the archive the weights came from; empty
-  /// if any file with the right names will do.
+  /// ZipArchive::getWeightsDigest of the archive that the weights came from;
+  /// empty if any file with the right names is accepted.
   std::string weightsDigest;
   bool weightsEmbedded = false;
-  /// The file that the weights came from: its path from the artifact's folder,
-  /// in it or below; empty if unknown.
+  /// The file that the weights came from: a path relative to the artifact's
+  /// folder that does not leave it; empty if unknown.
   std::string weightsFile;
   std::vector<BufferSpec> buffers;
   Expr arenaBytes = 0;
   std::vector<StepSpec> steps;
-  /// What runs once when weights are bound; null if nothing does. It has the
-  /// same target and the same weights (but for their buffers), no symbols and
-  /// no inputs; its outputs are the prepared buffers of this one.
+  /// The program that runs once when weights are bound; null if none. It has
+  /// the same target and the same weights (but for their buffers), no symbols
+  /// and no inputs. Its outputs are the `Prepared` buffers of this program.
   std::shared_ptr<const Manifest> prepare;
-  /// The same program for narrower ranges of its symbols. A call runs the first
-  /// whose ranges hold, and this one where none does. Each has the same target,
-  /// inputs, outputs and weights (but for their buffers), the same symbols (but
-  /// for their ranges) and the same `prepare`, but buffers, steps and
-  /// requirements of its own, and no variants.
+  /// Versions of the program for narrower ranges of its symbols. A call runs
+  /// the first variant whose ranges contain the symbols' values, or else the
+  /// program itself. A variant has the same target, inputs, outputs and weights
+  /// (but for their buffers), the same symbols (but for their ranges) and the
+  /// same `prepare`. It has its own buffers, steps and requirements, and no
+  /// variants.
   std::vector<std::shared_ptr<const Manifest>> variants;
-  /// The modules of the nodes of all its steps: a member beside the manifest.
+  /// Module paths of the nodes of all steps, stored as a separate member of the
+  /// artifact.
   ModuleTable modules;
 
-  /// Names steps for the modules of `table`, "layers.3.attn.q_proj (gemm)";
-  /// those whose nodes it does not have keep their names.
+  /// Renames steps after the modules in `table`, as in "layers.3.attn.q_proj
+  /// (gemm)". A step whose nodes are not in the table keeps its name.
   void nameSteps(const ModuleTable &table);
   /// Parses and verifies; errors begin with `name` and the JSON path.
   static Result<Manifest> parse(std::string_view text, std::string name);
-  /// The JSON text, the same bytes for equal manifests.
+  /// The JSON text; equal manifests give equal bytes.
   std::string str() const;
-  /// Everything that can be checked without values of the symbols.
+  /// Checks everything that does not depend on the values of the symbols.
   Status verify() const;
 
-  /// "s in [1, 1]" for each symbol whose range is narrower than that of
-  /// `program`, of which this is a variant.
+  /// The conditions of a variant of `program`: "s in [1, 1]" for each symbol
+  /// whose range is narrower than in `program`.
   std::string getGuardText(const Manifest &program) const;
 
-  /// The buffer that `index` finally aliases; `index` itself if not an alias.
+  /// Follows aliases to the buffer that holds the memory; `index` itself if it
+  /// is not an alias.
   uint32_t rootBuffer(uint32_t index) const;
 };
 
 std::string_view bufferKindName(BufferSpec::Kind kind);
 std::optional<BufferSpec::Kind> bufferKindFromName(std::string_view name);
 
-/// "f32[s77, 16]".
+/// The tensor's type, as in "f32[s77, 16]".
 std::string typeText(const TensorSpec &tensor);
-/// Bytes of a tensor with constant extents; std::nullopt if dynamic or too
-/// large.
+/// Bytes of a tensor with constant extents; std::nullopt if an extent is
+/// symbolic or the size overflows.
 std::optional<uint64_t> constantBytes(const TensorSpec &tensor);
-/// Whether a tensor has the element type and the constant shape of a spec.
+/// Whether `tensor` has the element type and constant shape of `spec`.
 bool fits(const HostTensor &tensor, const TensorSpec &spec);
 
 } // namespace luminal::runtime

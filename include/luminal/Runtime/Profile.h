@@ -12,41 +12,42 @@
 
 namespace luminal::runtime {
 
-/// Collects the times of the steps of all calls it listens to. Memory does not
-/// grow with their number: sums are over all calls, the trace holds the first
-/// and the last calls, each part with up to half of `mostEvents` steps (at
-/// least one call). `manifest` outlives it.
+/// Collects the times of the steps of all calls. Memory does not grow with the
+/// number of calls: totals sum over all calls, and the trace holds the first
+/// and the last calls, each half with up to `mostEvents` / 2 steps (at least
+/// one call). `manifest` must outlive the profiler.
 class Profiler : public StepListener {
 public:
   static constexpr size_t kMostEvents = 100'000;
-  /// Steps of the manifest's program, then those of its variants.
+  /// Steps are numbered through the manifest's program, then its variants.
   explicit Profiler(const Manifest &manifest, size_t mostEvents = kMostEvents);
   void before(const StepReport &report) override;
   Status after(const StepReport &report) override;
 
-  /// What all calls did in one step.
+  /// Totals of one step over all calls.
   struct Total {
-    /// Calls that reached it.
+    /// Number of calls that executed the step.
     uint64_t calls = 0;
-    /// Sums over these.
+    /// Sums over these calls: microseconds, bytes moved, operations.
     double us = 0, bytes = 0, flops = 0;
-    /// Of the last one.
+    /// Threads used by the last of these calls.
     unsigned threads = 1;
   };
-  /// By step of the manifest, then of its variants.
+  /// By step number: the manifest's steps, then those of its variants.
   const std::vector<Total> &getTotals() const { return totals; }
   const std::vector<const StepSpec *> &getSteps() const { return steps; }
-  /// Numbers a step among those of all programs.
+  /// The step number of a report, unique across programs.
   uint32_t getNumber(const StepReport &report) const {
     return firstStep[report.program] + report.step;
   }
-  /// One row per step, the longest first: calls, time, share, bandwidth, rate.
+  /// A text table with one row per step, longest first: calls, time, share of
+  /// the total, bandwidth, operations per second.
   std::string table() const;
-  /// A trace in the JSON form that Perfetto and Chrome read; its "otherData"
-  /// says how many calls there were and how many it holds.
+  /// A trace in the JSON format of Perfetto and Chrome. Its "otherData" states
+  /// how many calls there were and how many the trace holds.
   std::string trace() const;
   uint64_t getCalls() const { return calls; }
-  /// How many calls at each end the trace holds, if not all.
+  /// Number of calls at each end that the trace holds; absent if it holds all.
   std::optional<uint64_t> getTraced() const;
 
 private:
@@ -60,13 +61,13 @@ private:
   };
 
   std::vector<const StepSpec *> steps;
-  /// By program.
+  /// Number of the first step of each program.
   std::vector<uint32_t> firstStep;
   Clock::time_point origin = Clock::now(), start;
-  /// Capacity of each of the two parts of the trace in calls; calls so far.
+  /// Capacity in calls of each half of the trace; number of calls so far.
   uint64_t room, calls = 0;
   std::vector<Event> first;
-  /// By call modulo `room`, then by step.
+  /// Indexed by call modulo `room`, then by step.
   std::vector<Event> last;
   std::vector<Total> totals;
 };

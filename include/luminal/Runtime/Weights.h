@@ -10,9 +10,9 @@
 
 namespace luminal::runtime {
 
-/// The bytes of each weight by its `member` and `offset`. A compressed member
-/// is decompressed once, and may be no larger than the end of the last weight
-/// read from it.
+/// Returns the bytes of each weight, found by its `member` and `offset`. A
+/// compressed member is decompressed once, and its size must not exceed the end
+/// of the last weight read from it.
 Result<std::vector<Bytes>> findWeights(const ZipArchive &archive,
                                        std::span<const WeightSpec> weights);
 

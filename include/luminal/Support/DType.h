@@ -10,9 +10,10 @@
 
 namespace luminal {
 
-/// The values are part of the C interface and of the artifact: never renumber.
-/// I1 is stored as one byte, 0 or 1. F8*, I8, U8, I16, U16 and U32 are storage
-/// types: only casts and moves read or write them.
+/// Element types of tensors. The values are part of the C interface and of the
+/// artifact format: never renumber. I1 is stored as one byte, 0 or 1. F8*, I8,
+/// U8, I16, U16 and U32 are storage types: only casts and data movement read or
+/// write them.
 enum class DType : uint8_t {
   F32 = 0,
   F16 = 1,
@@ -51,7 +52,8 @@ constexpr unsigned dtypeSize(DType t) {
   }
 }
 
-/// MLIR's spelling: "f32", "bf16", "i1", "ui8", "f8E4M3FN", ...
+/// Conversion to and from MLIR's spelling: "f32", "bf16", "i1", "ui8",
+/// "f8E4M3FN", ...
 std::string_view dtypeName(DType t);
 std::optional<DType> dtypeFromName(std::string_view name);
 

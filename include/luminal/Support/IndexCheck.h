@@ -1,17 +1,18 @@
 //===- IndexCheck.h - Whether index arithmetic stays in bounds ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The one place that decides whether an index, read over an index space, has a
-// value and lies inside an extent. The answer is one of three:
+// The one place that decides whether an index expression, evaluated over an
+// iteration space, has a value and lies inside an extent. The answer is one of
+// three:
 //   - it holds for all symbols in range,
-//   - it holds exactly where some inequalities between expressions over symbols
-//     do (`Requirement`), which are checked once a call, or
+//   - it holds if and only if some inequalities between expressions over
+//     symbols hold (`Requirement`); these are checked at each call, or
 //   - an error: it is refuted, or cannot be decided.
 //
-// An expression means an exact integer. Sums and products of emitted code wrap
-// modulo 2^64, which gives the exact result wherever that fits; so the result
-// and every operand of floordiv, mod, max and min must fit into int64_t. No
-// divisor may be 0.
+// An expression stands for an exact integer. Sums and products in emitted code
+// wrap modulo 2^64, which is exact if the final value fits; so the result and
+// every operand of floordiv, mod, max and min must fit into int64_t. No divisor
+// may be 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,53 +25,56 @@
 
 namespace luminal {
 
-/// The greatest value of a symbol without an upper bound. Binding a symbol to
-/// more is an error; proofs about 64-bit arithmetic rely on it.
+/// Largest value of a symbol without an upper bound. Binding a symbol to a
+/// larger value is an error; proofs about 64-bit arithmetic rely on this.
 constexpr int64_t kLargestExtent = int64_t(1) << 48;
 
-/// `range` with that bound.
+/// `range`, with this upper bound if it has none.
 SymbolRange boundedRange(SymbolRange range);
-/// The same facts with every symbol bounded this way.
+/// The same facts, with this upper bound on every unbounded symbol.
 Assumptions boundSymbols(const Assumptions &assumptions);
 
-/// A condition on the symbols of a program: `lesser <= greater`, both with a
-/// value in int64_t, unless an extent of `space` is 0.
+/// A condition on the symbols of a program: `lesser <= greater`, where both fit
+/// into int64_t. It need not hold if an extent of `space` is 0.
 struct Requirement {
   Expr lesser, greater;
   std::vector<Expr> space;
-  /// The error where it does not hold, with its place in the program.
+  /// Start of the error message if the condition fails, with its place in the
+  /// program.
   std::string what;
 
-  /// std::nullopt if it holds, else "<what>: expected m <= n, found 8 and 5".
+  /// std::nullopt if the condition holds, else "<what>: expected m <= n, found
+  /// 8 and 5".
   std::optional<std::string>
   getViolation(const Expr::SymbolValues &symbols) const;
-  /// The same condition, regardless of `what`.
+  /// Whether both are the same condition; ignores `what`.
   bool isSameCondition(const Requirement &other) const {
     return lesser == other.lesser && greater == other.greater &&
            space == other.space;
   }
 };
 
-/// Checks of expressions over one index space.
+/// Checks expressions over one iteration space.
 class IndexChecker {
 public:
   /// `space` holds the extents of the dims: 0 <= d_i < space[i].
   IndexChecker(const Assumptions &symbols, std::vector<Expr> space);
 
-  /// Each returns an error, or nothing; requirements without `what` are added
-  /// to `requirements`.
+  /// Each check returns an error or std::nullopt. Conditions that cannot be
+  /// decided here are appended to `requirements`, without `what`.
 
-  /// `e` has a value at every point, and it is in [0, limit).
+  /// Checks that `e` has a value at every point, within [0, limit).
   std::optional<std::string> checkInside(const Expr &e, const Expr &limit);
-  /// `e` has a value at every point.
+  /// Checks that `e` has a value at every point.
   std::optional<std::string> checkValue(const Expr &e);
-  /// `e` has a value, and it is at least `least`.
+  /// Checks that `e` has a value of at least `least` at every point.
   std::optional<std::string> checkAtLeast(const Expr &e, const Expr &least);
-  /// Every operand of floordiv, mod, max and min in `e` has a value.
+  /// Checks that every operand of floordiv, mod, max and min in `e` has a
+  /// value.
   std::optional<std::string> checkOperands(const Expr &e);
 
-  /// The cheap part of checkInside: finds an index that is outside for all
-  /// symbols in range, if any.
+  /// The cheap part of checkInside: an error if the index is outside for all
+  /// symbols in range.
   std::optional<std::string> refuteInside(const Expr &e, const Expr &limit);
 
   std::vector<Requirement> requirements;
@@ -78,24 +82,24 @@ public:
 private:
   enum class Trend { Constant, Rising, Falling, Linear, Unknown };
   Trend trendIn(const Expr &e, unsigned dim);
-  /// The least (greatest) value of `e` over the space, as an expression over
-  /// symbols. Exact: some point has that value.
+  /// Minimum or maximum (`greatest`) of `e` over the space, as an expression
+  /// over symbols. Exact: some point attains it.
   std::optional<Expr> extreme(const Expr &e, bool greatest);
   std::optional<Expr> extremeOfGroup(const Expr &e, bool greatest);
   std::optional<Expr> atCorners(const Expr &e, bool greatest);
   std::optional<Expr> ofMod(const Expr &e, bool greatest);
   std::optional<Expr> byEnumeration(const Expr &e, bool greatest);
-  /// Requires lesser <= greater, which are over symbols; an error where that
-  /// never holds.
+  /// Requires lesser <= greater, both over symbols; an error if that never
+  /// holds.
   std::optional<std::string> require(const Expr &lesser, const Expr &greater,
                                      const std::string &problem);
   std::optional<std::string> checkFits(const Expr &e);
   std::optional<std::string> checkDivisor(const Expr &e);
 
-  Assumptions points; ///< Symbols and dims.
-  Assumptions sizes;  ///< Symbols, where no extent is 0.
+  Assumptions points; ///< Facts about symbols and dims.
+  Assumptions sizes;  ///< Facts about symbols if no extent is 0.
   std::vector<Expr> space;
-  /// No point is read.
+  /// Whether the space has no points.
   bool isEmpty = false;
   /// Extents that may be 0.
   std::vector<Expr> mayBeZero;

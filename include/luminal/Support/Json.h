@@ -1,8 +1,8 @@
 //===- Json.h - JSON read through checked accessors -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// nlohmann_json aborts on a wrong type where exceptions are off. These
-// accessors return an Error that names the JSON path instead: "model.json:
+// nlohmann_json aborts on a wrong type when exceptions are disabled. These
+// accessors instead return an Error that names the JSON path: "model.json:
 // graph_module.graph.nodes[3].target: expected a string, found a number".
 //
 //===----------------------------------------------------------------------===//
@@ -39,13 +39,13 @@ public:
   bool isObject() const;
   bool isArray() const;
 
-  /// The member `key`: an error if this is not an object or has none; `find`
-  /// returns std::nullopt where it is absent or null.
+  /// The member `key`. `at` fails if this is not an object or has no such
+  /// member; `find` returns std::nullopt if the member is absent or null.
   Result<JsonRef> at(std::string_view key) const;
   Result<std::optional<JsonRef>> find(std::string_view key) const;
 
   Result<std::string> asString() const;
-  /// An integer that fits; 1.0 is not one.
+  /// An integer that fits into int64_t; 1.0 is not one.
   Result<int64_t> asInt() const;
   Result<bool> asBool() const;
   /// Any number, or the strings "Infinity", "-Infinity", "NaN".

@@ -1,7 +1,8 @@
 //===- MachineModel.h - What the compiler needs to know of a machine ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Nothing here includes LLVM: the runtime measures and prints models.
+// The sizes and rates of a machine by which the compiler estimates times. Does
+// not include LLVM: the runtime measures and prints models.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,145 +19,145 @@
 
 namespace luminal {
 
-/// What the driver of a GPU tells of it; 0: nothing.
+/// What the GPU's driver reports about it; 0: unknown.
 struct GPUFacts {
   /// The product's name.
   std::string name;
   unsigned multiprocessors = 0;
-  /// GHz; GB/s by width and clock of the bus; bytes.
+  /// GHz; GB/s from the bus's width and clock; bytes of L2.
   double clock = 0;
   double memoryRate = 0;
   int64_t cacheBytes = 0;
 };
 
-/// One worker of a machine: a core of a CPU, or a multiprocessor of a GPU; and
-/// how many there are. Prices of ops, schedules and the grain of
-/// threads follow from it; no other place knows a size or a rate of a machine.
-/// The values here are round numbers for a machine of which nothing is known; a
-/// calibration (luminal/Runtime/Machine.h) measures the one at hand.
+/// A machine: one worker (a CPU core, or a streaming multiprocessor of a GPU),
+/// and the number of workers. Prices of ops, schedules and the work per thread
+/// derive from it; sizes and rates of a machine are stated nowhere else. The
+/// defaults are round numbers for an unknown machine; a calibration
+/// (luminal/Runtime/Machine.h) measures the current one.
 struct MachineModel {
-  /// Units of work that run at a time: usable cores of a CPU, multiprocessors
-  /// of a GPU.
+  /// Workers that run at once: usable cores of a CPU, SMs of a GPU.
   unsigned workers = 16;
-  /// Bits of the widest vectors that pay; 32: scalar code.
+  /// Width in bits of the widest vectors that are worth using; 32: scalar code.
   unsigned vectorBits = 128;
-  /// Registers that hold them; 0: no tiles of sums in registers.
+  /// Number of vector registers; 0: no accumulator tiles in registers.
   unsigned vectorRegisters = 16;
-  /// Bytes of a line: what a cache brings from memory at a time.
+  /// Bytes of a cache line.
   int64_t lineBytes = 64;
-  /// Bytes of the caches that a worker has for itself; and of a way of the
-  /// first: lines so far apart share a set of it.
+  /// Bytes of the private caches of a worker, and of one way of L1: addresses
+  /// that are a multiple of it apart map to the same cache set.
   int64_t l1Bytes = 32 << 10;
   int64_t l1WayBytes = 4096;
   int64_t l2Bytes = 1 << 20;
-  /// Bytes of the cache that workers share; 0: none.
+  /// Bytes of the cache that the workers share; 0: none.
   int64_t l3Bytes = 32 << 20;
-  /// Bytes of a result from which on it is faster to write it past the caches,
-  /// which will not hold it until it is read; 0: never.
+  /// Size in bytes from which results are written with non-temporal stores,
+  /// because the caches would not hold them until they are read; 0: never.
   int64_t nontemporalBytes = 0;
-  /// Bytes of the smallest vectors that are written so, and of which those
-  /// begin at a multiple.
+  /// Bytes, and alignment, of the smallest vector that non-temporal stores
+  /// write.
   int64_t nontemporalVectorBytes = 16;
-  /// Whether a worker has memory for what it keeps while it does a unit.
+  /// Whether kernels have scratch memory for intermediate values of a work
+  /// item.
   bool hasScratch = true;
-  /// Elements of a map that one unit of work takes, at most.
+  /// Maximum number of elements of an elementwise kernel in one work item.
   int64_t unitElements = 4096;
-  /// Simple operations that are worth handing to another worker: about ten
+  /// Number of simple operations that are worth a separate worker: about ten
   /// microseconds of vector code.
   int64_t grain = 1 << 17;
-  /// Of a GPU: threads that a block has at most, and those that run in step and
-  /// exchange values at no cost; 0 where there are no blocks.
+  /// GPU: maximum threads per block; threads per warp. 0 on machines without
+  /// thread blocks.
   unsigned blockThreads = 0;
   unsigned warpThreads = 0;
-  /// Of a GPU: threads and blocks that a multiprocessor holds at a time, and
-  /// threads that it takes without slowing each other down.
+  /// GPU: maximum resident threads and blocks per SM; threads that an SM runs
+  /// without slowing each other down.
   unsigned residentThreads = 0;
   unsigned residentBlocks = 0;
   unsigned smoothThreads = 0;
-  /// Of a GPU: bytes of the memory that the threads of a block share, at most;
-  /// those that any block may have; and those that its banks give at a time.
+  /// GPU: maximum bytes of shared memory per block; bytes that any block may
+  /// use without opting in; bytes that the banks deliver per cycle.
   int64_t sharedBytes = 0;
   int64_t plainSharedBytes = 0;
   int64_t bankBytes = 0;
-  /// Of a GPU: 32-bit registers that the blocks of a multiprocessor have
-  /// together, and that a thread has at most; 0 where there are no blocks.
+  /// GPU: 32-bit registers per SM; maximum per thread. 0 on machines without
+  /// thread blocks.
   int64_t blockRegisters = 0;
   int64_t threadRegisters = 0;
-  /// Whether four warps together multiply by tensor cores what is in shared
-  /// memory (wgmma).
+  /// Whether a warp group (four warps) can multiply operands in shared memory
+  /// with tensor cores (wgmma).
   bool hasWarpGroups = false;
 
-  /// Bytes per nanosecond that one worker reads from memory, and that it reads
-  /// and writes when it copies.
+  /// Bytes per nanosecond that one worker reads from memory; bytes that it
+  /// reads and writes when it copies.
   double readRate = 10;
   double copyRate = 10;
-  /// Bytes per nanosecond that all workers together read from memory.
+  /// Memory read bandwidth of all workers together, in bytes per nanosecond.
   double sharedReadRate = 40;
-  /// Simple f32 operations per nanosecond on what is in the first cache.
+  /// Simple f32 operations per nanosecond on data in L1.
   double operationRate = 20;
-  /// f32 multiplications with addition per nanosecond, by bits of the vectors;
-  /// 0: not known, or not there.
+  /// f32 multiply-adds per nanosecond, by vector width in bits; 0: unknown or
+  /// unsupported.
   double fmaRate128 = 0;
   double fmaRate256 = 0;
   double fmaRate512 = 0;
-  /// bf16 multiplications with addition to f32 sums per nanosecond, by the
-  /// instruction that takes a pair of them; 0: there is none.
+  /// bf16 multiply-adds with f32 accumulation per nanosecond, by the
+  /// instruction that takes pairs (dot product); 0: unsupported.
   double pairRate = 0;
-  /// The same by the instruction that multiplies tiles of them, loads of the
-  /// tiles included.
+  /// The same by the instruction that multiplies tiles, including loads of the
+  /// tiles.
   double tileRate = 0;
-  /// Bytes per nanosecond that one worker reads from its own cache, and from
-  /// the one that workers share; 0: not known.
+  /// Bytes per nanosecond that one worker reads from its private cache, and
+  /// from the shared cache; 0: unknown.
   double cacheRate = 0;
   double sharedCacheRate = 0;
-  /// Of a GPU: nanoseconds from a read of memory to what it gives, while others
-  /// read as well.
+  /// GPU: latency in nanoseconds of a read from memory, under load.
   double memoryLatency = 0;
-  /// Nanoseconds until a kernel begins (of a GPU: behind another one in a
-  /// graph), and until other workers share it.
+  /// Nanoseconds to launch a kernel (on a GPU: after another one in a graph);
+  /// latency in nanoseconds of distributing its work to other workers.
   double launchTime = 0;
   double handOverTime = 1000;
 
-  /// Bytes for what a unit of work keeps between its stages; 0 where kernels
-  /// have none.
+  /// Bytes of cache available for intermediate values between the stages of one
+  /// work item; 0 if kernels have no scratch memory.
   int64_t getChipBytes() const {
     return hasScratch && vectorRegisters > 0 ? l2Bytes / 2 : 0;
   }
-  /// f32 multiplications with addition per nanosecond of one worker, with the
-  /// vectors that pay.
+  /// f32 multiply-adds per nanosecond of one worker, with vectors of
+  /// `vectorBits`.
   double getFmaRate() const {
     double measured = vectorBits >= 512   ? fmaRate512
                       : vectorBits >= 256 ? fmaRate256
                                           : fmaRate128;
     return measured > 0 ? measured : 2 * operationRate;
   }
-  /// Multiplications of vectors with addition in whose time one element is
-  /// loaded and spread to a vector. Processors with vectors of 256 bits load as
-  /// many as they multiply (measured on Zen 3); those that multiply wider ones
-  /// in two halves have twice the time (Zen 4).
+  /// Cost of loading one element and broadcasting it to a vector, in vector
+  /// multiply-adds. Processors with 256-bit vectors load as many vectors as
+  /// they multiply (measured on Zen 3). On those that split wider
+  /// multiplications into two halves, the load takes half as long as the
+  /// multiply-add (Zen 4).
   double getSpreadTime() const {
     return vectorBits >= 512 && fmaRate256 > 0
                ? std::min(1.0, getFmaRate() / (2 * fmaRate256))
                : 1;
   }
-  /// Bytes per nanosecond that `count` workers read from memory.
+  /// Bytes per nanosecond that `count` workers together read from memory.
   double getReadRate(double count) const {
     return std::min(count * readRate, std::max(readRate, sharedReadRate));
   }
-  /// Bytes per nanosecond that one worker reads from its own cache, and from
-  /// the one that workers share. What is not known follows from the operations.
-  /// A worker waits for what others share: it does not look so far ahead
-  /// (measured on Sapphire Rapids, where a second pass over 4 to 9 MB takes a
-  /// product 0.03 to 0.09 ns a byte more).
+  /// Bytes per nanosecond that one worker reads from its private cache, and
+  /// from the shared cache. Unknown rates are derived from `operationRate`.
+  /// Reads of the shared cache are slower because a worker does not prefetch
+  /// that far ahead (on Sapphire Rapids, a second pass over 4 to 9 MB costs a
+  /// product 0.03 to 0.09 ns per byte more).
   double getCacheRate() const {
     return cacheRate > 0 ? cacheRate : 2 * operationRate;
   }
   double getSharedCacheRate() const {
     return sharedCacheRate > 0 ? sharedCacheRate : operationRate;
   }
-  /// Bytes per nanosecond at which `count` workers move so many of a kernel's
-  /// operands and results: kernels before it left them in the caches that hold
-  /// as many. A GPU's multiprocessors keep nothing from kernel to kernel.
+  /// Bytes per nanosecond at which `count` workers move `bytes` of operands and
+  /// results of a kernel. Earlier kernels left data in the smallest cache that
+  /// can hold that much. On a GPU, SMs retain nothing between kernels.
   double getTrafficRate(double bytes, double count) const {
     double rate = getReadRate(count);
     if (blockThreads)
@@ -167,12 +168,12 @@ struct MachineModel {
       return std::max(rate, count * getSharedCacheRate());
     return rate;
   }
-  /// Workers that share a kernel whatever the caller asks for: all of a GPU. Of
-  /// a CPU threads are the caller's, who may have one.
+  /// Minimum number of workers that execute a kernel, whatever the caller asks
+  /// for: all of a GPU, one of a CPU, whose caller chooses the thread count.
   double getLeastWorkers() const { return blockThreads ? workers : 1; }
-  /// Of a GPU: blocks, or threads in blocks of 256, that keep all its
-  /// multiprocessors busy, and all threads that these hold. Powers of two, as
-  /// the numbers are that they are compared with.
+  /// GPU: number of blocks that keeps all SMs busy; the threads in that many
+  /// blocks of 256; the threads that all SMs hold. Rounded to powers of two,
+  /// like the numbers that they are compared with.
   int64_t getBusyBlocks() const {
     return int64_t(1) << std::lround(std::log2(std::max(1u, workers)));
   }
@@ -180,55 +181,56 @@ struct MachineModel {
   int64_t getAllThreads() const {
     return int64_t(residentThreads) * getBusyBlocks();
   }
-  /// Nanoseconds that a kernel more takes, however little it does.
+  /// Overhead in nanoseconds of one more kernel, regardless of its work.
   double getKernelTime() const { return launchTime + handOverTime; }
-  /// Elements of `bits` bits in one vector.
+  /// Number of elements of `bits` bits in one vector.
   unsigned getLanes(unsigned bits) const {
     return std::max(1u, vectorBits / bits);
   }
 
-  /// Multiplications with addition per nanosecond in matrix products, by
-  /// elements of 16, 32 and 64 bits.
+  /// Multiply-adds per nanosecond in matrix products, for elements of 16, 32
+  /// and 64 bits.
   struct Rates {
     double f16 = 0, f32 = 0, f64 = 0;
     double of(unsigned bits) const {
       return bits > 32 ? f64 : bits > 16 ? f32 : f16;
     }
   };
-  /// Of a whole GPU: what products cost by generated kernels, by those whose
-  /// operands are copied to shared memory as they are, and by a library.
+  /// Rates of a whole GPU in matrix products: generated kernels, generated
+  /// kernels that copy both operands to shared memory unchanged, and a library.
   struct Products {
     Rates kernels, staged, library;
-    /// Nanoseconds of one step along the summed dim in a block of a kernel that
-    /// has several rows, however little there is to do.
+    /// Minimum nanoseconds of one step along the summed dim, for a block of a
+    /// generated kernel with several rows.
     Rates step;
-    /// Nanoseconds of the smallest call of the library; what a call between
-    /// kernels takes more than one behind another call; and what a small kernel
-    /// between two calls takes, of which none begins before the last one ends.
+    /// Nanoseconds of the library's smallest call; extra cost of a library call
+    /// between kernels, compared with one after another call; cost of a small
+    /// kernel between two calls (each starts only after the previous one has
+    /// ended).
     double libraryTime = 0;
     double libraryEdge = 0;
     double betweenCalls = 0;
   };
   Products products;
 
-  /// The GPU `arch`, as PTX spells it, by GPUs.def: the first one of the
-  /// architecture, or of the last one before it, and what `facts` say.
+  /// The model of a GPU of architecture `arch` (PTX's spelling) from GPUs.def,
+  /// updated with `facts`. Uses the first entry of the architecture, or of the
+  /// latest older one that is listed.
   static MachineModel getGPU(std::string_view arch, const GPUFacts &facts = {});
-  /// The architecture of the GPU that GPUs.def calls `name`; empty where it has
-  /// none.
+  /// The architecture of the GPU `name` in GPUs.def; empty if unknown.
   static std::string_view getArchOfGPU(std::string_view name);
-  /// What all GPUs have that code is made for.
+  /// Lower bounds that hold for every supported GPU.
   static MachineModel getLeastGPU();
 
-  /// A JSON object with every field, in order; `indent` spaces before each, or
-  /// one line where it is negative.
+  /// A JSON object with every field in order. `indent` is the number of spaces
+  /// before each field; negative: all on one line.
   std::string str(int indent = -1) const;
-  /// Checks that every field is there and within reason.
+  /// Parses a model; checks that every field is present and within its limits.
   static Result<MachineModel> parse(const JsonRef &json);
 };
 
-/// Calls fn(name, field, least, greatest) for every field of a model; those of
-/// GPUs only where it has threads in blocks.
+/// Calls fn(name, field, least, greatest) for every field of a model; the GPU
+/// fields are visited only if `blockThreads` is set.
 template <typename Model, typename Fn>
 void visitMachineFields(Model &self, Fn fn) {
   constexpr double kMostTime = 1e9, kMostRate = 1e6, kMostProducts = 1e9;

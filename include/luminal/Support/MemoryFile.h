@@ -10,11 +10,11 @@
 namespace luminal {
 
 /// A file in memory, for consumers that need a path (a pass, another process,
-/// the loader): the path is valid while this object lives, and nothing stays on
-/// disk.
+/// the loader). The path is valid while this object lives; nothing is written
+/// to disk.
 class MemoryFile {
 public:
-  /// `inherited`: the path means the same in processes that this one starts.
+  /// If `inherited`, child processes can open the path too.
   static Result<MemoryFile> create(bool inherited = false);
   MemoryFile(MemoryFile &&other)
       : fd(std::exchange(other.fd, -1)), path(std::move(other.path)) {}
@@ -23,7 +23,7 @@ public:
 
   /// "/proc/self/fd/7".
   const std::string &getPath() const { return path; }
-  /// Gives the file a path that it never had before.
+  /// Gives the file a path that no other file of this process had before.
   Status renumber();
   Result<Bytes> read() const { return mapFile(path); }
 

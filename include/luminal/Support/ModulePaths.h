@@ -1,9 +1,10 @@
 //===- ModulePaths.h - Steps by the names of the user's modules -*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A step of a program knows which nodes of the graph it computes. Of which
-// module each node is, a table beside the program says: programs of equal
-// graphs are shared, and each model shows its own names.
+// A step of a program records the names of the graph nodes that it computes.
+// The modules of the user's model that those nodes belong to are in a separate
+// table, so models with equal graphs share a program and still show their own
+// names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,30 +19,32 @@
 
 namespace luminal {
 
-/// The path of the module that each node of a graph is of:
-/// "layers.3.attn.q_proj"; of a node of the model itself, its class.
+/// For each node of a graph, the path of its module, such as
+/// "layers.3.attn.q_proj"; for a node of the root module, the class of the
+/// model.
 using ModuleTable = std::map<std::string, std::string, std::less<>>;
 
-/// The member of an artifact, and in the folder `extra` of an archive, that
-/// holds a table as a JSON object.
+/// Name of the member with such a table as a JSON object, in an artifact and in
+/// an archive's folder `extra`.
 constexpr std::string_view kModulesMember = "modules.json";
 
-/// The member of an archive's folder `extra` that holds the lines of the user's
-/// code, "model.py:7", as such a table: nodes themselves say the innermost
-/// lines, which may be those of a library and the same for all models.
+/// Name of the member, in an archive's folder `extra`, with such a table of
+/// source lines of the user's code ("model.py:7"). Nodes themselves record only
+/// the innermost lines, which may lie in a library and be the same for all
+/// models.
 constexpr std::string_view kPlacesMember = "places.json";
 
 /// Errors begin with `name` and the JSON path.
 Result<ModuleTable> parseModuleTable(std::string_view text, std::string name);
 std::string printModuleTable(const ModuleTable &table);
 
-/// One name for modules, in their order: what all paths begin with, `*` where
-/// they have different numbers, then the rest of each:
-/// "layers.*.mlp: gate, up". Paths that begin with different names are joined
-/// apart: "layers.0: attn.q, norm; head". Empty for no path.
+/// Joins module paths, in their order, into one name: the common prefix, with
+/// `*` in place of differing numbers, then the rest of each path:
+/// "layers.*.mlp: gate, up". Paths with different first components are joined
+/// separately: "layers.0: attn.q, norm; head". Empty if there are no paths.
 std::string joinModulePaths(const std::vector<std::string_view> &paths);
 
-/// The same of the modules of these nodes; empty where the table has none.
+/// Joins the module paths of `nodes`; empty if the table has none of them.
 std::string joinModulePaths(const std::vector<std::string> &nodes,
                             const ModuleTable &table);
 

@@ -10,10 +10,10 @@
 
 namespace luminal {
 
-/// Reads a file; row-major data is mapped, column-major data is transposed.
-/// bfloat16 is stored as two-byte void (`V2`), or as uint16 where `expected` is
-/// BF16. Where `expected` is BF16, a float32 file is rounded; there is no other
-/// conversion; the caller must refuse other types than `expected`.
+/// Reads a .npy file. Row-major data is mapped, column-major data is
+/// transposed. bfloat16 is stored as two-byte void (`V2`), or as uint16 if
+/// `expected` is BF16. A float32 file is rounded if `expected` is BF16; there
+/// is no other conversion, so the caller must check the type of the result.
 Result<HostTensor> readNpy(const std::string &path,
                            std::optional<DType> expected = std::nullopt);
 Result<HostTensor> readNpyBytes(Bytes bytes, const std::string &name,

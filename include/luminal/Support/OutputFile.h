@@ -16,8 +16,9 @@ namespace detail {
 struct TemporaryEntry;
 }
 
-/// Holds back the signals of removeTemporaryFilesOnSignals: none ends the
-/// process between the creation of a file and the entry of its name.
+/// While it lives, blocks the signals of removeTemporaryFilesOnSignals, so that
+/// none can end the process between the creation of a file and its registration
+/// for removal.
 class TemporaryFileScope {
 public:
   TemporaryFileScope();
@@ -25,17 +26,16 @@ public:
   ~TemporaryFileScope();
 
 private:
-  /// The calling thread's own signal mask.
+  /// The thread's signal mask before the scope.
   sigset_t before;
 };
 
-/// The path of a temporary file: the file is removed with its owner, and by
-/// a signal that ends the process if removeTemporaryFilesOnSignals was
-/// called.
+/// A temporary file. It is removed when its owner is destroyed, and by a signal
+/// that ends the process if removeTemporaryFilesOnSignals was called.
 class TemporaryFile {
 public:
-  /// A new empty file in the system's folder for them, whose name ends in
-  /// `.suffix`.
+  /// Creates an empty file, whose name ends in `.suffix`, in the system's
+  /// temporary folder.
   static Result<TemporaryFile> create(const std::string &suffix);
   /// Takes ownership of a file that was created within the scope.
   TemporaryFile(std::string_view path, const TemporaryFileScope &);
@@ -47,7 +47,8 @@ public:
 
   const std::string &getPath() const { return path; }
   void remove();
-  /// Renames the file, which then stays; on failure false, with errno set.
+  /// Renames the file and gives up ownership; on failure returns false with
+  /// errno set.
   bool moveTo(const std::string &target);
 
 private:
@@ -55,14 +56,15 @@ private:
   std::string path;
 };
 
-/// Called by a tool's main: SIGINT, SIGTERM and SIGHUP then remove the
-/// temporary files of the process before they end it. Libraries must not change
-/// the signal handlers of their host.
+/// Makes SIGINT, SIGTERM and SIGHUP remove the temporary files of the process
+/// before they end it. Called by the main function of a tool: libraries must
+/// not change the signal handlers of their host.
 void removeTemporaryFilesOnSignals();
 
-/// Written beside its path and moved there by `keep`; one that is not kept
-/// leaves nothing, and the old file at the path stays. Devices, pipes and links
-/// are written where they are; "-" is the standard output.
+/// A file that is written to a temporary path and moved to its final path by
+/// `keep`. Without `keep`, the temporary file is removed and an old file at the
+/// path stays. Devices, pipes and links are written in place; "-" is the
+/// standard output.
 class OutputFile {
 public:
   static Result<OutputFile> create(std::string path);
@@ -71,10 +73,10 @@ public:
   ~OutputFile();
 
   Status write(std::string_view bytes);
-  /// What was written is on the disk when this returns, and survives a loss of
-  /// power; the file's name does once its folder is synchronised too.
+  /// Flushes all written data to the disk, so that it survives a loss of power.
+  /// The file's name survives once its folder is synchronized too.
   Status sync();
-  /// Writes the rest and keeps the file.
+  /// Writes `rest` and moves the file to its path.
   Status keep(std::string_view rest = {});
 
 private:
@@ -83,7 +85,7 @@ private:
   Error failed() const;
 
   std::string path;
-  /// Absent where the file is written in place.
+  /// Absent if the file is written in place.
   std::optional<TemporaryFile> temporary;
   int fd = -1;
 };
@@ -91,7 +93,7 @@ private:
 /// Writes `pieces` to a file that appears at `path` only when it is complete.
 Status writeFileAtomically(const std::string &path,
                            std::initializer_list<std::string_view> pieces);
-/// The same, and once it returns the file survives a loss of power.
+/// The same; when it returns, the file also survives a loss of power.
 Status writeFileDurably(const std::string &path,
                         std::initializer_list<std::string_view> pieces);
 

@@ -1,9 +1,10 @@
 //===- Result.h - A value or the reason why there is none -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Luminal is built without exceptions, and the runtime without LLVM: what can
-// fail on bad input returns a Result. An Error is one sentence in lower case,
-// without a full stop, that begins with the place (file, member, JSON path).
+// Luminal is built without exceptions, and the runtime without LLVM: a function
+// that can fail on bad input returns a Result. An Error is one sentence in
+// lower case, without a full stop, that begins with the location (file, member,
+// JSON path).
 //
 //===----------------------------------------------------------------------===//
 

@@ -12,8 +12,9 @@
 
 namespace luminal {
 
-/// The tensors of a file, mapped, sorted by name. The header is checked: every
-/// range lies in the file, fits its type and shape, and overlaps no other.
+/// The tensors of a .safetensors file, memory-mapped and sorted by name. The
+/// header is validated: every range lies in the file, matches its type and
+/// shape, and overlaps no other.
 class SafeTensors {
 public:
   static Result<SafeTensors> open(const std::string &path);

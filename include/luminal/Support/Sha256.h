@@ -11,7 +11,7 @@
 
 namespace luminal {
 
-/// FIPS 180-4. `update` as often as needed, then `hex` once.
+/// SHA-256 (FIPS 180-4). Call `update` any number of times, then `hex` once.
 class Sha256 {
 public:
   Sha256();

@@ -6,10 +6,10 @@
 
 namespace luminal {
 
-/// While one lives, `Assumptions::simplify` of any thread keeps what it found,
-/// and takes it from there where the same is asked again: a compile analyses a
-/// kernel for each form of its schedule, and once more to write its code. The
-/// end of the last one frees all of it.
+/// While any SimplifyMemo lives, `Assumptions::simplify` caches its results for
+/// all threads. A compilation analyzes a kernel once for each candidate
+/// schedule and once more to emit code, so the same queries recur. Destroying
+/// the last SimplifyMemo frees the cache.
 class SimplifyMemo {
 public:
   SimplifyMemo();

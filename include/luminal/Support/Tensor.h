@@ -13,7 +13,8 @@
 
 namespace luminal {
 
-/// Row-major elements; `bytes.size` is their number times dtypeSize.
+/// A tensor in host memory, row-major. `bytes.size` is the number of elements
+/// times dtypeSize.
 struct HostTensor {
   std::string name;
   DType dtype = DType::F32;
@@ -23,7 +24,7 @@ struct HostTensor {
   int64_t numElements() const;
 };
 
-/// Bytes of a tensor; std::nullopt if an extent is negative or the size
+/// Size of a tensor in bytes; std::nullopt if an extent is negative or the size
 /// overflows int64_t.
 std::optional<int64_t> tensorBytes(DType dtype, const int64_t *shape,
                                    size_t rank);
@@ -38,14 +39,16 @@ inline std::string typeText(const HostTensor &tensor) {
   return typeText(tensor.dtype, tensor.shape.data(), tensor.shape.size());
 }
 
-/// Zeroed memory of a tensor, 64-byte aligned, to be filled through the
-/// returned pointer. Null if allocation fails.
+/// Allocates zeroed, 64-byte aligned memory for a tensor and returns a writable
+/// pointer to it; null if allocation fails.
 uint8_t *allocateTensor(HostTensor &tensor);
 
-/// Element values as doubles, for comparing; integers beyond 2^53 are rounded.
+/// Element values as doubles, for comparisons; integers beyond 2^53 are
+/// rounded.
 std::vector<double> toDoubles(const HostTensor &tensor);
 
-/// A float32 tensor rounded to bfloat16, to nearest even.
+/// Rounds a float32 tensor to bfloat16, to nearest even; std::nullopt if
+/// allocation fails.
 std::optional<HostTensor> toBF16(const HostTensor &tensor);
 
 } // namespace luminal

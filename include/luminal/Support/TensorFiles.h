@@ -13,16 +13,16 @@ namespace luminal {
 struct TensorPort {
   std::string name;
   DType dtype = DType::F32;
-  std::string type; ///< For people: "f32[s77, 16]".
-  /// An integer that a call gives beside its tensors.
+  std::string type; ///< Shown in messages: "f32[s77, 16]".
+  /// An integer that a call passes beside its tensors.
   bool isInteger = false;
 };
 
-/// Matches files (.npy or .safetensors; FILE or NAME=FILE) to ports: those
-/// without a name in order, tensors of a .safetensors file by their names. An
-/// integer may be NAME=VALUE.
-/// `what` a port is stands in errors. `asStored` reads any element type;
-/// otherwise the port's own (with the reading that .npy gives it).
+/// Assigns files (.npy or .safetensors, given as FILE or NAME=FILE) to ports:
+/// files without a name in order, tensors of a .safetensors file by their
+/// names. An integer may be given as NAME=VALUE. `what` names the kind of port
+/// in errors. With `asStored`, any element type is accepted; otherwise only the
+/// port's own, as readNpy reads it.
 Result<std::vector<std::optional<HostTensor>>>
 readTensorFiles(const std::vector<std::string> &files,
                 const std::vector<TensorPort> &ports, const char *what,

@@ -4,12 +4,11 @@
 // Opens a zip archive without reading its contents: the file is mapped, the
 // central directory is checked against the file's bounds and against every
 // local header, and a stored member is a pointer into the mapping. Deflated
-// members are decompressed through libzip. Nothing in a hostile file makes an
-// access leave the mapping: offsets, sizes and names are checked before an
-// archive is handed out, members may not overlap, and a declared size beyond
-// what deflate can reach is refused before memory is allocated. Every read of a
-// member states how many bytes it may have: more are refused before anything is
-// decompressed.
+// members are decompressed through libzip. No hostile file can cause an access
+// outside the mapping: offsets, sizes and names are checked when the archive is
+// opened, members must not overlap, and a declared size beyond what deflate can
+// produce is rejected before memory is allocated. Every read states the maximum
+// size of the member; a larger one is rejected before it is decompressed.
 //
 // Zip archives inside zip archives (torch.save) are opened from the bytes of a
 // member.
@@ -35,8 +34,8 @@ struct Bytes {
   const uint8_t *data = nullptr;
   uint64_t size = 0;
   std::shared_ptr<const void> owner;
-  /// Offset in the outermost file, where the bytes are part of its mapping
-  /// unchanged.
+  /// Offset in the outermost file, if the bytes are an unmodified part of its
+  /// mapping.
   std::optional<uint64_t> fileOffset;
 
   std::string_view text() const {
@@ -47,11 +46,11 @@ struct Bytes {
 /// Maps a file read-only. An empty file gives no bytes.
 Result<Bytes> mapFile(const std::string &path);
 
-/// CRC-32 as zip files use it.
+/// CRC-32 as used by zip files.
 uint32_t crc32(const uint8_t *data, uint64_t size, uint32_t start = 0);
 
-/// The maximum size of a member without another bound: JSON, code, and
-/// compressed archives in archives.
+/// Default maximum size of a member: JSON, code, and compressed archives in
+/// archives.
 constexpr uint64_t kMaxMemberBytes = uint64_t(256) << 20;
 
 class ZipArchive {
@@ -68,7 +67,7 @@ public:
   };
 
   static Result<ZipArchive> open(const std::string &path);
-  /// `name` appears in error messages.
+  /// Opens an archive in memory; `name` stands for the file in error messages.
   static Result<ZipArchive> fromBytes(Bytes bytes, std::string name);
 
   const std::string &getName() const { return name; }
@@ -77,16 +76,17 @@ public:
   const Member *find(std::string_view memberName) const;
 
   /// The member's bytes: part of the mapping if stored, else decompressed, at
-  /// most `limit` bytes. The checksum is not checked for stored members
+  /// most `limit` bytes. The checksum of a stored member is not verified
   /// (weights may be gigabytes).
   Result<Bytes> read(const Member &member, uint64_t limit) const;
-  /// The same with the checksum checked, and the limit for stored members too.
+  /// The same, with the checksum verified and the limit applied to stored
+  /// members too.
   Result<Bytes> readChecked(const Member &member,
                             uint64_t limit = kMaxMemberBytes) const;
 
-  /// The one folder that holds every member ("model/"); empty if members lie at
-  /// the top. torch.export archives have such a folder, named after the file at
-  /// the time it was saved.
+  /// The top-level folder that holds every member ("model/"); empty if there is
+  /// none. torch.export archives have such a folder, named after the file that
+  /// was saved.
   std::string_view getRoot() const { return root; }
   /// Finds the bytes of `path`, a member name without the root folder.
   /// `a.pt!data/0` is the member `data/0` (below the root folder) of the zip
@@ -94,9 +94,9 @@ public:
   /// for `read`.
   Result<Bytes> resolve(std::string_view path, uint64_t limit) const;
 
-  /// Hash of names (without the root folder), sizes and checksums of the
-  /// members that hold weights and constants of a torch.export archive, as 64
-  /// hexadecimal digits: ties an artifact to the archive whose weights it
+  /// Hash, as 64 hexadecimal digits, of the names (without the root folder),
+  /// sizes and checksums of the members that hold weights and constants of a
+  /// torch.export archive. It identifies the archive whose weights an artifact
   /// reads.
   std::string getWeightsDigest() const;
 

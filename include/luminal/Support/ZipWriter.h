@@ -12,18 +12,19 @@
 
 namespace luminal {
 
-/// Members are stored, never compressed, so that a reader can map them; dates
-/// are fixed, so that equal members give equal bytes. The file appears at its
-/// path when `finish` succeeds, and not before.
+/// Writes a zip archive. Members are stored uncompressed, so a reader can map
+/// them; dates are fixed, so equal members give equal bytes. The file appears
+/// at its path only when `finish` succeeds.
 class ZipWriter {
 public:
   static Result<ZipWriter> create(std::string path);
 
-  /// Adds a member made of `pieces`; its data begins at a multiple of
-  /// `alignment` (a power of two below 2^15) in the file.
+  /// Adds a member whose contents are the concatenated `pieces`. Its data
+  /// begins at a multiple of `alignment` (a power of two below 2^15) in the
+  /// file.
   Status add(std::string_view name, std::span<const std::string_view> pieces,
              uint32_t alignment = 1);
-  /// Writes the directory and moves the file to its path.
+  /// Writes the central directory and moves the file to its path.
   Status finish();
 
 private:

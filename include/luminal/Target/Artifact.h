@@ -13,29 +13,29 @@ namespace luminal {
 /// The contents of an artifact besides its schedule.
 struct ArtifactOptions {
   TargetCode code;
-  /// Identifies the archive that the weights come from (see
-  /// ZipArchive::getWeightsDigest); empty if any will do.
+  /// ZipArchive::getWeightsDigest of the archive that the weights come from;
+  /// empty if any archive is accepted.
   std::string weightsDigest;
-  /// See runtime::Manifest.
+  /// See runtime::Manifest::weightsFile.
   std::string weightsFile;
-  /// Finds the bytes of the weights, to embed them; null if they stay
-  /// outside.
+  /// Returns the bytes of the weights to embed; null if weights stay outside
+  /// the artifact.
   std::function<Result<std::vector<Bytes>>(llvm::ArrayRef<runtime::WeightSpec>)>
       embed;
 };
 
-/// The schedules of a module that are programs: not what prepares the weights
-/// of another.
+/// The schedules of a module that are programs of their own, excluding those
+/// that prepare weights for another schedule.
 llvm::SmallVector<llir::ScheduleOp> getPrograms(mlir::ModuleOp module);
 
-/// The manifest of a schedule in phase `lowered`, and the bytes of its
-/// constants. On failure empty, with an error at the op.
+/// Builds the manifest of a schedule in phase `lowered`, and the bytes of its
+/// constants. On failure reports an error at the op.
 mlir::FailureOr<runtime::Manifest>
 buildManifest(llir::ScheduleOp schedule, const runtime::TargetSpec &target,
               std::string &constants);
 
-/// Writes the artifact of a schedule. On failure the error is at
-/// the schedule, and nothing is left at `path`.
+/// Writes the artifact of a schedule to `path`. On failure reports an error at
+/// the schedule and leaves no file at `path`.
 mlir::LogicalResult writeArtifact(llir::ScheduleOp schedule,
                                   const ArtifactOptions &options,
                                   const std::string &path);

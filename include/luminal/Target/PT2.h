@@ -11,23 +11,25 @@
 namespace luminal {
 
 struct PT2ImportOptions {
-  /// Weights that the archive does not hold become arguments without
-  /// `hlir.source`, which the caller binds. Off: they are an error.
+  /// If set, weights that the archive does not hold become arguments without
+  /// `hlir.source`, which the caller binds; otherwise they are an error.
   bool allowMissingWeights = false;
-  /// Names of kernels that a user supplies: an op without another meaning here
-  /// becomes an `hlir.custom` where one has its name ("space::name").
+  /// Names of user kernels ("space::name"). An op that the importer does not
+  /// translate becomes an `hlir.custom` if a kernel has its name.
   std::vector<std::string> kernels;
-  /// Ops whose cost grows faster than what they read and write, for more than
-  /// kCostlyElements elements or an unbounded number of them: an error as for
-  /// an op that is not supported. Off: a warning.
+  /// If set, an op whose cost grows faster than the data it reads and writes is
+  /// reported like an unsupported op when it has more than kCostlyElements
+  /// elements or an unbounded number; otherwise it causes a warning.
   bool refuseCostly = false;
-  /// Whether rules find scans (llir.scan) in what is imported, so that running
-  /// sums and extrema, which are spelled with all pairs of elements, do not
-  /// cost so much. Off: sums are spelled in blocks, whose cost is bounded.
+  /// Whether later rules find scans (llir.scan) in the imported program.
+  /// Running sums and extrema are then spelled over all pairs of elements,
+  /// without being costly. Otherwise sums are spelled in blocks, whose cost is
+  /// bounded.
   bool scansRows = false;
 };
 
-/// So many elements along a dim are few for an op that compares all pairs.
+/// Maximum number of elements along a dim for which an op that compares all
+/// pairs counts as cheap.
 inline constexpr int64_t kCostlyElements = 2048;
 
 /// Reads a torch.export archive (`torch.export.save`; the layouts of torch 2.6
@@ -38,23 +40,24 @@ inline constexpr int64_t kCostlyElements = 2048;
 /// then the user's inputs; a weight's bytes stay in the archive
 /// (`hlir.source`). Results are the new values of mutated arguments
 /// (`hlir.updates`), then the user's outputs. Inputs that the program was
-/// specialised to (plain Python numbers) are listed on the function as
+/// specialized to (plain Python numbers) are listed on the function as
 /// `hlir.literal_inputs`, and outputs that are not tensors as
 /// `hlir.literal_outputs`, each with its position.
 ///
-/// On failure null, after exactly one error was emitted; unsupported ops are
-/// all listed in that one error, each with its location in a note.
+/// On failure returns null after emitting exactly one error; all unsupported
+/// ops are listed in that error, each with its location in a note.
 mlir::OwningOpRef<mlir::ModuleOp>
 importPT2(mlir::MLIRContext *context, const std::string &path,
           const PT2ImportOptions &options = {});
-/// As above, from the archive's bytes; `name` appears in messages.
+/// The same for an archive in memory; `name` stands for the file in messages.
 mlir::OwningOpRef<mlir::ModuleOp>
 importPT2(mlir::MLIRContext *context, Bytes bytes, const std::string &name,
           const PT2ImportOptions &options = {});
 
-/// The tensors that a torch.export archive was exported with, in the order of
-/// the user's inputs (plain numbers are left out); none where it holds none.
-/// They are read as data. `name` appears in errors.
+/// The example inputs that a torch.export archive was exported with, in the
+/// order of the user's inputs, without plain numbers; empty if the archive
+/// holds none. Parsed as data: no pickled code is executed. `name` stands for
+/// the file in errors.
 Result<std::vector<HostTensor>> readPT2Samples(Bytes bytes,
                                                const std::string &name);
 

@@ -9,9 +9,9 @@
 
 namespace luminal::tools {
 
-/// What `luminal-run --reference` does: `arguments` are luminal-run's, without
-/// `--reference`. Returns the exit code, after one error on stderr where that
-/// is 2.
+/// Implements `luminal-run --reference`. `arguments` are those of luminal-run
+/// without `--reference`. Returns the exit code; if that is 2, one error was
+/// printed to stderr.
 int runReference(llvm::ArrayRef<llvm::StringRef> arguments);
 
 } // namespace luminal::tools

@@ -14,10 +14,10 @@
 
 namespace luminal::tools {
 
-/// A function as a program of the run driver.
+/// Runs a function through the interpreter as a program of the run driver.
 class ReferenceProgram : public Runnable {
 public:
-  /// Kernels of the user are what their references say.
+  /// User kernels are evaluated by their reference functions.
   ReferenceProgram(mlir::func::FuncOp func, std::string weightsPath,
                    UserKernels kernels)
       : func(func), weightsPath(std::move(weightsPath)),
@@ -43,13 +43,13 @@ private:
   std::optional<ZipArchive> archive;
   std::optional<SafeTensors> safeTensors;
   std::vector<Port> inputs, outputPorts;
-  /// Positions of the inputs among the arguments.
+  /// Positions of the inputs among the function's arguments.
   std::vector<unsigned> inputIndices;
   std::vector<reference::Tensor> arguments;
   reference::SymbolValues integers;
   std::vector<unsigned> weightIndices;
   std::vector<runtime::WeightSpec> inArchive;
-  /// What arguments borrow from.
+  /// Owns the memory that `arguments` refer to.
   std::vector<HostTensor> weights, bound;
   std::vector<reference::Tensor> results;
   std::vector<HostTensor> answers;

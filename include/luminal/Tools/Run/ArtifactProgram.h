@@ -24,7 +24,8 @@ public:
   Result<std::vector<HostTensor>> outputs() override;
 
   runtime::Context &getContext() { return *context; }
-  /// Notified of the steps of every call; may be null.
+  /// Sets the listener that is notified of the steps of every call; may be
+  /// null.
   void setListener(runtime::StepListener *newListener) {
     listener = newListener;
   }
@@ -39,7 +40,7 @@ private:
   runtime::StepListener *listener = nullptr;
 };
 
-/// The inputs and outputs of an artifact, for people or (`json`) for programs.
+/// A description of the artifact's inputs and outputs, as text or as JSON.
 std::string describeArtifact(const runtime::Artifact &artifact, bool json);
 
 } // namespace luminal::tools

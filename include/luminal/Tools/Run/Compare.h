@@ -10,25 +10,24 @@
 namespace luminal::tools {
 
 struct Comparison {
-  /// Empty, or why the tensors cannot be compared (shapes, kinds of numbers).
+  /// Why the tensors cannot be compared (shapes, kinds of numbers); else empty.
   std::string mismatch;
   double maxAbsolute = 0, maxRelative = 0;
   int64_t elements = 0, bad = 0;
-  /// Row-major position of the worst element: the one furthest beyond its
-  /// tolerance.
+  /// Row-major position of the element that exceeds its tolerance the most.
   int64_t worst = 0;
   double got = 0, expected = 0;
   double rtol = 0, atol = 0;
   bool isGood() const { return mismatch.empty() && bad == 0; }
 };
 
-/// An element is good where |got - expected| <= atol + rtol * |expected|, where
-/// both are NaN, or where both are the same infinity. Integers and booleans are
-/// compared exactly. Floats of different widths may be compared.
+/// Compares elements. An element passes if |got - expected| <= atol + rtol *
+/// xpected|, if both are NaN, or if both are the same infinity. Integers and
+/// booleans are compared exactly. Floats of different widths may be compared.
 Comparison compareTensors(const HostTensor &got, const HostTensor &expected,
                           double rtol, double atol);
 
-/// The default tolerances of PyTorch's tests for a type.
+/// The default tolerances that PyTorch's tests use for a type.
 struct Tolerance {
   double rtol, atol;
 };

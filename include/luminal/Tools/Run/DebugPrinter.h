@@ -10,8 +10,8 @@
 
 namespace luminal::tools {
 
-/// Prints each step before it runs (so that a crash can be located) and then
-/// its results: sizes, checksums, time.
+/// Prints each step before it runs, so that a crash can be located, and
+/// afterwards its results: sizes, checksums, time.
 class DebugPrinter : public runtime::StepListener {
 public:
   DebugPrinter(const runtime::Context &context, std::FILE *stream)

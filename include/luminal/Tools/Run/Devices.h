@@ -10,18 +10,18 @@
 
 namespace luminal::tools {
 
-/// One of the machine's devices; an empty kind stands for any.
+/// One of the machine's devices; an empty kind means any.
 struct DeviceChoice {
   std::string kind;
   unsigned index = 0;
 
-  /// "cuda", or "cuda:1".
+  /// Parses "cuda" or "cuda:1".
   static Result<DeviceChoice> parse(std::string_view text);
 };
 
-/// The devices of this machine, and the model of its processor that lies in
-/// `planCache` (empty: the user's folder), for people or (`json`) for programs.
-/// Drivers that do not work are told on standard error.
+/// Describes the devices of this machine and the processor model stored in
+/// `planCache` (empty: the user's cache folder), as text or as JSON. Drivers
+/// that do not work are reported on standard error.
 std::string describeDevices(const std::string &planCache, bool json);
 
 } // namespace luminal::tools

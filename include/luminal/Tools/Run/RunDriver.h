@@ -1,8 +1,9 @@
 //===- RunDriver.h - Files in, calls, files out ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What luminal-run does with a program, evaluated by the runtime (an artifact)
-// or by the interpreter (`--reference`).
+// Runs a program for luminal-run: reads input files, makes calls, writes and
+// compares outputs. The program is an artifact, executed by the runtime, or a
+// module, executed by the interpreter (`--reference`).
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,7 @@
 
 namespace luminal::tools {
 
-/// The value of an integer among the inputs of a program.
+/// The value of an integer input, which is passed as a tensor.
 Result<int64_t> getInteger(const HostTensor &tensor);
 
 /// Something with named inputs and outputs that can be called.
@@ -26,23 +27,23 @@ class Runnable {
 public:
   using Port = TensorPort;
   virtual ~Runnable() = default;
-  /// Inputs that the caller must give (no states with an initial value), and
-  /// outputs, in order.
+  /// The inputs that the caller must supply (excluding states with an initial
+  /// value), and the outputs, in order.
   virtual const std::vector<Port> &getInputs() const = 0;
   virtual const std::vector<Port> &getOutputs() const = 0;
-  /// Sets the inputs of the next calls, one for each of getInputs(); kept alive
-  /// by the program.
+  /// Sets the inputs of the following calls, one for each of getInputs(). The
+  /// program keeps them alive.
   virtual Status bind(std::vector<HostTensor> inputs) = 0;
-  /// States are carried from one call to the next.
+  /// Makes a call. States persist from one call to the next.
   virtual Status call() = 0;
-  /// Milliseconds of the device's own work in one call, without copies, by its
-  /// clock: the mean of `repeats` on the memory as it is. Absent where that is
-  /// what a call takes.
+  /// Device time of one call in milliseconds, without copies: the mean of
+  /// `repeats` runs on the memory as it is. Absent if the program has no such
+  /// clock and the wall time of a call is used instead.
   virtual Result<std::optional<double>> timeSteps(unsigned) {
     return std::optional<double>();
   }
-  /// Outputs of the last call, one for each of getOutputs(); valid until the
-  /// next.
+  /// The outputs of the last call, one for each of getOutputs(); valid until
+  /// the next call.
   virtual Result<std::vector<HostTensor>> outputs() = 0;
 };
 
@@ -55,15 +56,15 @@ struct RunOptions {
   std::optional<double> benchmark; ///< seconds
   bool json = false;
 
-  /// Parses one argument; false if it is not one of these.
+  /// Parses one argument; returns false if it is not one of these options.
   Result<bool> parse(std::string_view argument);
-  /// Their part of a usage text.
+  /// The usage text of these options.
   static std::string_view usage();
 };
 
-/// Does what the options say and prints to standard output. 0: done; 1: a
-/// comparison failed. On an error all written files are removed. Members in
-/// `report`, if given, come first in the JSON output.
+/// Does what the options say and prints to standard output. Returns 0, or 1 if
+/// a comparison failed. On an error, removes all files written so far.
+/// `jsonMembers`, if given, precede the other members of the JSON output.
 Result<int> runProgram(Runnable &program, const RunOptions &options,
                        const std::string &jsonMembers = "");
 
