@@ -9,19 +9,21 @@
 
 namespace luminal {
 
-/// The part of a product's operand that a tile takes at a time: `count` indices
-/// of its own dim and `depth` steps of k. The threads of a block bring it
-/// together, each some vectors, first to registers and then to shared memory.
-/// What is beyond the operand is 0.
+/// The part of a product's operand that a thread block loads per step of a
+/// tile: `count` indices of the operand's own dim and `depth` steps of k. The
+/// threads share the load: each loads some vectors to registers and stores them
+/// to shared memory, or copies them asynchronously. Elements outside the
+/// operand are 0.
 class BlockSide {
 public:
-  /// How a side is read: so many elements at once, along k or along its own
-  /// dim.
+  /// How the operand is read: `lanes` elements per load, along k or along the
+  /// operand's own dim.
   struct Reading {
     unsigned lanes;
     bool isAlongK;
   };
-  /// As the product's form says, of its rows or its columns.
+  /// The reading that the form of the product gives for its rows or its
+  /// columns.
   static Reading getReading(llir::LoopFormAttr form, bool ofRows);
 
   BlockSide(Emitter &e, ProductAnalysis &p, const ProductSide &side,
@@ -32,18 +34,19 @@ public:
         isLookedUp(p.isLookedUp(side)) {}
 
   int64_t getCount() const { return count; }
-  /// Elements that a thread reads at once.
+  /// Elements per vector load of a thread.
   unsigned getLanes() const { return reading.lanes; }
-  /// Elements of shared memory that it takes, and where they begin.
+  /// The number of elements in shared memory, and the base address there.
   int64_t countElements() const;
   void setMemory(mlir::Value base) { memory = base; }
-  /// From here on the operand ends at this index (below its extent).
+  /// Overrides the end of the operand's own dim with `index`, which is below
+  /// its extent.
   void setEnd(mlir::Value index) { end = index; }
   mlir::Value getEnd() const { return end ? end : e.value(side.extent); }
   TileOperand getOperand() const {
     return {memory, getStride(), hasLinesOfK()};
   }
-  /// Where the memory at `base` holds it instead.
+  /// The same operand stored at `base`.
   TileOperand getOperand(mlir::Value base) const {
     return {base, getStride(), hasLinesOfK()};
   }
@@ -51,31 +54,35 @@ public:
   unsigned countVectors() const {
     return llvm::divideCeil(count * depth, int64_t(threads) * reading.lanes);
   }
-  /// The vectors that this thread brings, from index `lo` and step `begin` on.
+  /// Loads this thread's vectors for index `lo` and step `begin` of k. `store`
+  /// writes them to shared memory.
   llvm::SmallVector<mlir::Value> load(mlir::Value lo, mlir::Value begin) const;
   void store(mlir::ValueRange vectors) const;
-  /// Starts copies of them from where the kernel's operand has them to shared
-  /// memory at `base`. They arrive with the group of copies that is committed
-  /// after them.
+  /// Starts asynchronous copies of the same vectors from the kernel's operand
+  /// to shared memory at `base`. They belong to the copy group that is
+  /// committed next.
   void copy(mlir::Value lo, mlir::Value begin, mlir::Value base) const;
 
 private:
-  /// Whether (i1) a thread's vector is inside the operand; null: always.
+  /// Whether (i1) vector `number` of a thread is inside the operand; null:
+  /// always.
   mlir::Value isInside(unsigned number, mlir::Value at, mlir::Value atK) const;
-  /// The left operand's lines are always of k.
+  /// Whether a line in shared memory runs along k. Lines of the left operand
+  /// always do.
   bool hasLinesOfK() const {
     return reading.isAlongK || &side == &p.rows || !tile.takesAcross();
   }
-  /// Lines, and elements of each.
+  /// The number of lines, and elements per line.
   int64_t getLines() const { return hasLinesOfK() ? count : depth; }
   int64_t getLength() const { return hasLinesOfK() ? depth : count; }
   int64_t getStride() const { return tile.getStride(getLines(), getLength()); }
   bool isWhole(const Expr &extent, int64_t by) const {
     return e.simplify(Expr::mod(extent, by)).isConstant(0);
   }
-  /// Index of the side and of k, within the tile, of a thread's vector.
+  /// The index in the operand's own dim and in k, relative to the tile, of
+  /// vector `number` of this thread.
   std::pair<mlir::Value, mlir::Value> getPlace(unsigned number) const;
-  /// Whether all threads bring as much.
+  /// Whether all threads load the same number of vectors.
   bool isSpread() const {
     return count * depth % (int64_t(threads) * reading.lanes) == 0;
   }

@@ -1,15 +1,14 @@
 //===- ElementLoops.h - Loops over the elements of a unit -------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Loops over the axes of a grid, innermost that of vectors. One of them, the
-// vectors' or else the innermost one for which there are some, is cut into
-// parts where comparisons change that elements depend on, as those that tell
-// the borders of an image: in each part they need no code.
+// Loops over the axes of a grid; the vectorised axis is the innermost. One axis
+// (the vectorised one, or else the innermost loop) is cut where the result of a
+// comparison in the body changes, such as the test for the border of an image.
+// Inside each range the comparison is constant and needs no code.
 //
-// The elements of a last axis of few, as the parts of a complex number, are
-// emitted beside each other for a vector along the axis before: each has its
-// index as a constant, and what they read of the same is read once.
-//
+// If the last axis has few elements, such as the two parts of a complex number,
+// it is unrolled inside a vector along the axis before: each element has a
+// constant index, and loads that they share are emitted once.
 //===----------------------------------------------------------------------===//
 
 #ifndef LUMINAL_LIB_CONVERSION_EMITTER_ELEMENTLOOPS_H
@@ -26,15 +25,15 @@ public:
 
   using Body = llvm::function_ref<void(llvm::ArrayRef<Index>)>;
 
-  /// Calls `body` for every index of a unit, or for the few of a last axis that
-  /// are emitted beside each other.
+  /// Calls `body` for every index of a work item, or with all indices of an
+  /// unrolled last axis at once.
   void emit(mlir::Value unit, Body body);
 
   Expr getScratchBytes() const;
 
 private:
-  /// Indices of an axis. Where `isLoop` is not set, they are so few that code
-  /// has each of them as a constant.
+  /// A range of indices of an axis. If `isLoop` is false it is short, and
+  /// unrolled with constant indices.
   struct Part {
     int64_t begin, end;
     bool isLoop = true;
@@ -56,12 +55,12 @@ private:
   mlir::Value scratch;
   const Axis *cutAxis = nullptr;
   llvm::SmallVector<Part> parts;
-  /// The product of which several places of a line are summed at once, if any,
-  /// and how many.
+  /// A product for which neighbouring positions of a line are accumulated
+  /// together, if any, and how many of them.
   llir::ReductionOpInterface sums;
   int64_t places = 1;
   bool keepsSums = false;
-  /// How many elements of the last axis are emitted beside each other.
+  /// The number of elements of the last axis that are unrolled.
   int64_t interleaved = 1;
 };
 

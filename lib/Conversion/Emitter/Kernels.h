@@ -1,9 +1,9 @@
 //===- Kernels.h - The loops of each form of kernel -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The part of a kernel's function inside its entry: a loop over the work range
-// and what one unit of work does, as the kernel's schedule says (docs/LLIR.md,
-// "Schedules"). Nothing here looks at a size to choose a form.
+// Emits the body of a kernel's function: a loop over work items and the code of
+// one work item, as the kernel's schedule says (docs/LLIR.md, "Schedules"). The
+// schedule alone selects the form; nothing here inspects sizes for that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,30 +15,29 @@
 
 namespace luminal {
 
-/// How the work range is given to threads.
+/// The work items of a thread.
 struct WorkLoop {
-  /// Units begin, begin + step, ... below end are this thread's.
+  /// The thread computes work items begin, begin + step, ... below end.
   mlir::Value begin, end, step;
-  /// Memory of the thread; null where there is none.
+  /// Scratch memory of the thread; null if it needs none.
   mlir::Value scratch;
 };
 
-/// What one case of a schedule needs.
+/// The resources of one case of a schedule.
 struct WorkShape {
-  /// Units of work.
+  /// Number of work items.
   Expr work = 1;
-  /// Simple operations of one unit.
+  /// Scalar operations per work item.
   Expr cost = 1;
-  /// Bytes a thread brings.
+  /// Scratch bytes per thread.
   Expr scratch = 0;
-  /// Of a GPU: thread blocks that do all of it in one go, at most so many where
-  /// a form says that.
+  /// GPU: thread blocks that fit at once; some forms limit it further.
   Expr blocks = 0;
-  /// Of a GPU: bytes that a block asks for when it is launched.
+  /// GPU: dynamic shared memory per block, in bytes.
   Expr shared = 0;
 };
 
-/// Each emits the case `e.loopCase`, which is of that form.
+/// Each of these emits the case `e.loopCase`, which must have that form.
 WorkShape emitElements(Emitter &e, const WorkLoop &loop);
 WorkShape emitRows(Emitter &e, const WorkLoop &loop);
 WorkShape emitProduct(Emitter &e, const WorkLoop &loop);
@@ -53,57 +52,60 @@ WorkShape emitTransposes(Emitter &e, const WorkLoop &loop);
 WorkShape emitWhole(Emitter &e, const WorkLoop &loop);
 WorkShape emitRecurrence(Emitter &e, const WorkLoop &loop);
 
-/// Emits the case `e.loopCase`, whatever its form.
+/// Emits the case `e.loopCase` in the form that it has.
 WorkShape emitForm(Emitter &e, const WorkLoop &loop);
 
-/// PTX with these arguments ($N behind those of the results) and results, which
-/// stays where it is; its constraints as LLVM's inline assembly has them.
+/// Emits inline PTX that is not moved. `text` refers to results as $0, ... and
+/// to arguments after them; `constraints` are those of LLVM's inline assembly.
 llvm::SmallVector<mlir::Value>
 emitPTX(mlir::ImplicitLocOpBuilder &b, llvm::StringRef text,
         mlir::ValueRange args = {}, llvm::StringRef constraints = "~{memory}",
         llvm::ArrayRef<mlir::Type> results = {});
 
-/// The threads of the warp that are in one team with `thread`, of `count`
-/// threads each, as a mask (i32).
+/// The mask (i32) of the threads of the warp that are in the group of `thread`,
+/// if groups have `count` threads.
 mlir::Value getThreadMask(Emitter &e, mlir::Value thread, unsigned count);
 
-/// Memory of the thread for so many elements, from the function's begin on.
+/// Memory private to the thread for `count` elements, allocated at the entry of
+/// the function.
 mlir::Value makeThreadMemory(Emitter &e, mlir::Type type, int64_t count);
 
-/// Of a GPU: which of its threads this is, and of so many blocks which.
+/// GPU: the number of this block, the number of blocks, and the number of this
+/// thread in its block.
 struct BlockThreads {
   mlir::Value block, blocks, thread;
 };
-/// Emits the case `e.loopCase` by `form` for teams of threads, which take units
-/// below `end` in turn.
+/// Emits the case `e.loopCase` with `form` for thread groups, which take the
+/// work items below `end` round-robin.
 WorkShape emitByTeams(Emitter &e, const BlockThreads &threads, mlir::Value end,
                       llvm::function_ref<WorkShape(const WorkLoop &)> form);
 
-/// Attaches the code of the ops that are kernels of their own.
+/// Attach the code of ops that are kernels of their own.
 void attachScans(mlir::MLIRContext &context);
 void attachSequences(mlir::MLIRContext &context);
 void attachSorts(mlir::MLIRContext &context);
 
-/// The elements at `index` of several reductions of segments, in one loop: none
-/// waits for what another reads.
+/// The elements at `index` of several segment reductions, which are computed in
+/// one loop so that their loads overlap.
 llvm::SmallVector<mlir::Value>
 emitSegments(Emitter &e, llvm::ArrayRef<llir::SegmentReduceOp> ops,
              const Index &index);
 
-/// A pass over the row at `index`, whose results are remembered. `before` runs
-/// before the terms at each index.
+/// Emits one pass over the row at `index` for the reductions of `walk` and
+/// remembers their results. `before` runs ahead of the terms at each index.
 void emitRowReductions(Emitter &e, const llir::ReductionWalk &walk,
                        const Index &index,
                        llvm::function_ref<void(const Index &)> before);
 
 using llir::getElementCost;
 
-/// `linear` taken apart into the values of `dims`, the last fastest.
+/// Sets the dims to the coordinates of the row-major index `linear`; the last
+/// dim is the fastest.
 void setDims(Emitter &e, llvm::ArrayRef<unsigned> dims,
              llvm::ArrayRef<Expr> extents, mlir::Value linear);
 
-/// An axis of the parallel space: `block` indices a unit (0: all), `lanes` of
-/// them at a time.
+/// An axis of the parallel space. A work item covers `block` indices of it (0:
+/// all), `lanes` at a time.
 struct Axis {
   unsigned dim;
   Expr extent;
@@ -111,33 +113,33 @@ struct Axis {
   unsigned lanes;
 };
 
-/// Indices of an axis that a unit has.
+/// The indices of an axis that belong to a work item.
 struct IndexRange {
   mlir::Value lo, hi;
 };
 
-/// The parallel space, cut into units of work; the last axis is the fastest.
+/// The parallel space divided into work items; the last axis is the fastest.
 class Grid {
 public:
   explicit Grid(llvm::SmallVector<Axis> axes) : axes(std::move(axes)) {}
-  /// The axes of `loopCase` over the dims of `domain`, which was made of
-  /// `groups`, one for each.
+  /// The axes of `loopCase`. Axis i covers the dims groups[i], which `domain`
+  /// fused into one dim.
   Grid(const Domain &domain, llvm::ArrayRef<llvm::SmallVector<unsigned>> groups,
        llir::LoopCaseAttr loopCase);
 
   Expr countUnits() const;
-  /// Indices that a unit has, at most.
+  /// The maximum number of indices per work item.
   Expr getUnitLength() const;
 
-  /// Sets the dims of which a unit has one index, and returns the ranges of
-  /// all axes, null where it has one.
+  /// Sets the dims of axes with one index per work item. Returns the range of
+  /// every axis, null for those.
   llvm::SmallVector<IndexRange> setUnit(Emitter &e, mlir::Value unit) const;
-  /// Calls `body` for each index of a unit but those of the inner axis, whose
-  /// range it gets: the one with lanes, or else the last that has a range; null
-  /// where there is none.
+  /// Calls `body` for each index of a work item, except those of the inner
+  /// axis, whose range is passed: the vectorised axis, or else the last axis
+  /// with a range; null if there is none.
   void emitUnit(Emitter &e, mlir::Value unit,
                 llvm::function_ref<void(const Axis *, IndexRange)> body) const;
-  /// Calls `body` for every index of a unit, across lanes.
+  /// Calls `body` for every index of a work item, vectorised.
   void emitIndices(Emitter &e, mlir::Value unit,
                    llvm::function_ref<void()> body) const;
 

@@ -1,12 +1,11 @@
 //===- PartsEmitter.h - Parts of reductions, and who is last --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A unit of work is one part of the reduced dim for a block of the grid. It
-// writes the states of its part, and counts itself: the one that is last at a
-// block merges the states of all parts, always in one order, and goes on as if
-// it had reduced all of it. So results depend on the number of parts, and on
-// nothing that happens at run time.
-//
+// Split reductions (split-k): a work item reduces one part of the reduced dim
+// for a block of the grid. It writes the states of its part and increments a
+// counter. The work item that arrives last merges the states of all parts, in a
+// fixed order, and emits what follows the reduction. So results depend on the
+// number of parts, but not on timing.
 //===----------------------------------------------------------------------===//
 
 #ifndef LUMINAL_LIB_CONVERSION_EMITTER_PARTSEMITTER_H
@@ -17,30 +16,31 @@
 
 namespace luminal {
 
-/// Counts one of the `parts` units of a block of the grid: whether (i1) no
-/// other is still to come. What those wrote is there for the last one, and the
-/// counter is zero again.
+/// Counts the arrival of one of the `parts` work items of a block of the grid.
+/// The result (i1) is true for the last one: it sees what the others wrote, and
+/// the counter is reset to zero.
 mlir::Value emitArrival(Emitter &e, mlir::Value block, int64_t parts);
 
 class PartsEmitter {
 public:
-  /// The parts of the case `e.loopCase`.
+  /// For the case `e.loopCase`.
   explicit PartsEmitter(Emitter &e);
 
-  /// Whether there is more than one.
+  /// Whether the reduction is split.
   bool isCut() const { return cut.parts > 1; }
-  /// Units of work of `blocks` blocks of the grid.
+  /// The number of work items for `blocks` blocks of the grid.
   Expr countUnits(const Expr &blocks) const { return blocks * cut.parts; }
-  /// Terms that an index of the grid reduces.
+  /// The number of terms per index of the grid.
   Expr countTerms() const;
-  /// What a unit has of `cost`.
+  /// The share of `cost` of one work item.
   Expr getUnitCost(const Expr &cost) const {
     return Expr::ceilDiv(cost, cut.parts);
   }
 
-  /// One unit. `forEachIndex` runs code for every index of a block of the grid,
-  /// `finish` emits what follows the reductions at the index that it set:
-  /// their results are remembered. `index` is that of their results.
+  /// Emits one work item. `forEachIndex` runs code for every index of a block
+  /// of the grid. `finish` emits what follows the reductions at the index that
+  /// is set; their results are remembered. `index` is the index of these
+  /// results.
   void emitUnit(
       mlir::Value unit, const Index &index,
       llvm::function_ref<void(mlir::Value block, llvm::function_ref<void()>)>
@@ -51,15 +51,15 @@ private:
   void writeStates(mlir::Value part, const Index &index);
   void readStates(const Index &index);
 
-  /// What `part` has of the dim that `walk` reduces.
+  /// The range of the dim that `walk` reduces which belongs to `part`.
   Emitter::Span getSpan(const llir::ReductionWalk &walk, mlir::Value part);
-  /// Where the states of part `dim` are at `index`, in elements.
+  /// The address of the state of part `dim` at `index`, in elements.
   Expr getAddress(llir::ReductionOpInterface op, const Index &index) const;
   mlir::Value getBase(size_t place);
 
   Emitter &e;
   llir::CutReductions cut;
-  /// The number of a part, as an index.
+  /// The dim whose value is the number of the part.
   unsigned dim = 0;
 };
 

@@ -1,11 +1,11 @@
 //===- ProductEmitter.h - The loops of one product ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Rows, columns and k of a product are one dim each (ProductAnalysis). Few rows
-// are bound by memory and take dot products or scaled columns; all else is
-// packed and tiled by GemmLoops. Elements of both operands come from the
-// emitter. Where bf16 is multiplied in pairs (ProductPairs.cpp), a step along k
-// is two of them in an i32.
+// Emits the loops of one matrix product. Its rows, columns and k are one dim
+// each (ProductAnalysis). Products of few rows are bound by memory and use dot
+// products or scaled columns; all others are packed and tiled by GemmLoops. The
+// emitter provides the elements of both operands. Where bf16 is multiplied in
+// pairs (ProductPairs.cpp), a step of k is two elements in an i32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,31 +20,32 @@ namespace luminal {
 
 class ProductEmitter {
 public:
-  /// The product as `form` says. A unit has at most `rowBlock` rows, and
-  /// columns are taken `columnBlock` at a time; 0: all.
+  /// `form` is the product's part of the schedule. A work item has at most
+  /// `rowBlock` rows and processes `columnBlock` columns at a time; 0: all.
   ProductEmitter(Emitter &e, ProductAnalysis &p, llir::LoopFormAttr form,
                  int64_t rowBlock, int64_t columnBlock);
 
-  /// Takes a sum, in the accumulator's type, at the product's index.
+  /// Consumes a sum, in the accumulator's type, at the product's index, whose
+  /// dims are set.
   std::function<void(mlir::Value sum)> finish;
 
-  /// What follows reads and writes for the elements of rows from `row` and
-  /// columns from `column` on; null: not known.
+  /// The memory that `finish` accesses for a tile at (row, column), for
+  /// prefetching; null if unknown.
   std::function<llvm::SmallVector<GemmLoops::Ahead>(mlir::Value row,
                                                     mlir::Value column)>
       findAhead;
 
-  /// Bytes of scratch that it takes, and where they begin, 64-byte aligned.
+  /// Bytes of scratch, and its base, which must be 64-byte aligned.
   Expr getScratchBytes() const;
   void setScratch(mlir::Value base) { scratch = base; }
 
-  /// To be called before `emit` for each range of rows. Where `isFresh` (i1)
-  /// does not hold, what is copied of them is there from the call before; null:
-  /// it does.
+  /// Must be called before `emit` for each range of rows. If `isFresh` (i1) is
+  /// false, scratch still holds the copy of these rows from the previous call;
+  /// null: never.
   void prepareRows(IndexRange rows, mlir::Value isFresh = {});
-  /// Rows of columns, of which there are at most `columnBlock`. Where `isFresh`
-  /// (i1) does not hold, they are the columns of the call before; null: it
-  /// does.
+  /// Emits the product of a range of rows and of at most `columnBlock` columns.
+  /// If `isFresh` (i1) is false, scratch still holds these columns from the
+  /// previous call; null: never.
   void emit(IndexRange rows, IndexRange columns, mlir::Value isFresh = {});
 
 private:
@@ -81,10 +82,12 @@ private:
   void finishWindows(const Windows::Layout &layout, mlir::Value first,
                      mlir::Value memory, IndexRange rows, IndexRange places);
   void finishRow(mlir::Value line, mlir::Value lo, mlir::Value hi);
-  /// Elements [lo, hi) along `dim`, the sum of the first at `line`.
+  /// Finishes the elements [lo, hi) along `dim`; `line` is the address of the
+  /// first sum.
   void finishLine(unsigned dim, mlir::Value line, mlir::Value lo,
                   mlir::Value hi);
-  /// Of rows and columns (the first, and how many), a line for each column.
+  /// Finishes a tile in memory with one line per column; ranges are first index
+  /// and count.
   void finishColumns(mlir::Value memory, int64_t line, IndexRange rows,
                      IndexRange columns);
   Windows::Layout getWindowLayout() const;
@@ -96,8 +99,8 @@ private:
   void readRowWindows(GemmLoops &g);
   void fillLine(mlir::Value k, mlir::Value lo, mlir::Value hi,
                 mlir::Value line);
-  /// Columns [lo, hi) of finished rows from `row` on, in lines of `width` sums
-  /// from `memory` on.
+  /// Finishes columns [lo, hi) of `rowCount` rows from `row` on, stored in
+  /// lines of `width` sums.
   void finishRows(mlir::Value memory, int64_t width, mlir::Value row,
                   mlir::Value rowCount, mlir::Value lo, mlir::Value hi);
 
@@ -112,7 +115,7 @@ private:
 
   Emitter &e;
   ProductAnalysis &p;
-  /// What the schedule says of the product.
+  /// The product's part of the schedule.
   llir::LoopFormAttr form;
   llvm::StringRef name, pack;
   mlir::Type accumulator;
@@ -120,15 +123,16 @@ private:
   unsigned lanes;
   int64_t rowBlock, columnBlock;
   mlir::Value scratch;
-  /// Rows are copied to scratch as they are multiplied, the first row of the
-  /// unit first.
+  /// Rows are copied to scratch in the multiplied type, in order.
   bool copiesRows;
   mlir::Value rowCopy, rowCopyBegin;
-  /// What is copied of an image for the rows, and the first index of it.
+  /// The table of windows into the copied image of the rows, and the first
+  /// index that the copy holds.
   mlir::Value rowTable, rowImageBegin;
 };
 
-/// Takes `sum` as the product at its index, and writes all results there.
+/// Makes `sum` the product at the index that is set, and writes all results
+/// there.
 void finishProduct(Emitter &e, const ProductAnalysis &p,
                    llvm::ArrayRef<MovedResult> results, mlir::Value sum);
 

@@ -9,11 +9,11 @@
 
 namespace luminal {
 
-/// Calls `body` for the groups of rows that begin in `range`, one after the
-/// other: rows with the same keys (`ProductAnalysis::keys`), cut where a row's
-/// number is a multiple of `most`. A group may end behind the range. The code
-/// of `body` runs with `groupDim` set and the keys remembered; all members of
-/// `team` run it together.
+/// Calls `body` for each group of rows that begins in `range`, in order. A
+/// group is a run of rows with equal keys (`ProductAnalysis::keys`); runs are
+/// also split at row numbers that are multiples of `most`. A group may extend
+/// beyond the range. While `body` is emitted, `groupDim` is set and the keys
+/// are remembered. All threads of `team` run it together.
 void emitGroups(Emitter &e, const ProductAnalysis &p, const Emitter::Team &team,
                 IndexRange range, int64_t most,
                 llvm::function_ref<void(IndexRange rows)> body);

@@ -8,25 +8,25 @@
 
 namespace luminal {
 
-/// A state has the values that llir::getScanStates says, as kernels compute
-/// with them.
+/// The code of one kind of scan. A state consists of the values that
+/// llir::getScanStates lists, in their compute types.
 class ScanCode {
 public:
   using State = llvm::SmallVector<mlir::Value>;
 
   virtual ~ScanCode() = default;
-  /// Of no elements.
+  /// The state of no elements.
   virtual State getIdentity() const = 0;
-  /// Of one, `x` of the operand's type at `place` (an i64).
+  /// The state of one element: `x`, of the operand's type, at `place` (i64).
   virtual State getElement(mlir::Value x, mlir::Value place) const = 0;
-  /// Of both; those of `a` come before those of `b`.
+  /// Merges two states; the elements of `a` precede those of `b`.
   virtual State merge(llvm::ArrayRef<mlir::Value> a,
                       llvm::ArrayRef<mlir::Value> b) const = 0;
-  /// The element of each result that there may be.
+  /// The element of each result for a state.
   virtual State getResults(llvm::ArrayRef<mlir::Value> state) const = 0;
 };
 
-/// For a scan from elements of the type `from` to those of `to`.
+/// The code of a scan from elements of type `from` to elements of type `to`.
 std::unique_ptr<ScanCode> makeScanCode(mlir::ImplicitLocOpBuilder &b,
                                        llir::ScanKind kind, mlir::Type from,
                                        mlir::Type to, bool positions);

@@ -13,28 +13,29 @@ protected:
   ScatterLoops(Emitter &e, const WorkLoop &loop);
 
   static Index join(Index a, const Index &b);
-  /// Finds where the scatter is in the result; false with an error where that
-  /// is not known.
+  /// Finds the result that holds the scatter; false, with an error, if it
+  /// cannot be determined.
   bool findResult();
-  /// Where element (`row`, columns) of the scatter goes: the yielded value may
-  /// be a bijective view of it.
+  /// The position in the result of element (`row`, columns) of the scatter. The
+  /// yielded value may be a bijective view of the scatter.
   Expr position(const Index &columns);
-  /// False with an error where the kernel is in place and the destination is
-  /// not operand 0, read where the result is written and by nothing else.
+  /// False, with an error, if the kernel is in place but the destination is not
+  /// operand 0, is read at another index than is written, or has another
+  /// reader.
   bool checkInPlace(const Index &columns);
-  /// Reads the index at `updateIndex`, checks it and makes it the row; `body`
-  /// runs where there is such a row.
+  /// Loads the index at `updateIndex`, checks its range and sets `row` to it;
+  /// `body` runs if it is in range.
   void atRow(const Index &updateIndex, llvm::function_ref<void()> body);
 
-  /// The element of the result at `at` after one more update of it.
+  /// The element of the result at `at` after `update` is applied to it.
   mlir::Value combine(Expr at, mlir::Value update);
 
   Emitter &e;
   const WorkLoop &loop;
   llir::ScatterOp op;
-  /// Of the destination, and of the indices.
+  /// Extents of the destination, and of the indices.
   llvm::SmallVector<Expr> extents, indexExtents;
-  /// The destination's first dim.
+  /// The dim that is the destination's first.
   unsigned row;
   MovedResult result;
   Domain domain;

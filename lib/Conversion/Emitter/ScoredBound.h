@@ -1,8 +1,8 @@
 //===- ScoredBound.h - Whether scores stay finite ---------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A stream whose mask is added to scores leaves out chunks where no element
-// that makes them is larger than 2^kLogOfLargestScored (MaskAnalysis.h).
+// A stream with an additive mask may skip masked chunks only if no element that
+// contributes to their scores exceeds 2^kLogOfLargestScored (MaskAnalysis.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,11 +13,11 @@
 
 namespace luminal {
 
-/// Magnitudes of floats, which may be vectors, as integers of as many bits and
-/// in the same order: NaN is larger than all numbers.
+/// The magnitudes of floats (scalar or vector) as integers of the same width,
+/// which order alike; NaN compares larger than all numbers.
 mlir::Value emitMagnitude(mlir::ImplicitLocOpBuilder &b, mlir::Value v);
-/// Whether (i1, one a lane) magnitudes of floats of type `element` are larger
-/// than the bound.
+/// Whether (i1 per lane) magnitudes of floats of type `element` exceed the
+/// bound.
 mlir::Value emitExceedsBound(mlir::ImplicitLocOpBuilder &b,
                              mlir::Value magnitude, mlir::FloatType element);
 

@@ -1,8 +1,8 @@
 //===- StageLoops.h - Loops over the rows of a unit -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What kernels of several anchors share, whether they take one after the other
-// or jointly.
+// Loops that are shared by kernels with several anchors, whether these are
+// computed one after the other or jointly.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,24 +14,26 @@
 
 namespace luminal {
 
-/// One product over the rows of a unit, which has `ranges` of the axes (null
-/// where it has one index).
+/// A product over the rows of a work item. `ranges` are the item's ranges of
+/// the axes, null for an axis with one index.
 class StageProduct {
 public:
   StageProduct(Emitter &e, const StageAnalysis &s,
                llvm::ArrayRef<IndexRange> ranges, ProductAnalysis &p,
                llir::LoopFormAttr form);
 
-  /// All of the unit; of columns beyond the parallel space, those in `columns`.
+  /// Emits the product for the work item; `columns` restricts columns that are
+  /// not in the parallel space.
   void emit(std::optional<IndexRange> columns = std::nullopt);
-  /// Calls `body` for each batch of the unit, with the dims of the batch set.
+  /// Calls `body` for each batch of the work item, with the dims of the batch
+  /// set.
   void forEachBatch(llvm::function_ref<void()> body) { emitBatch(0, body); }
-  /// The rows of the unit.
+  /// The rows of the work item.
   IndexRange getRows() const {
     const StageAxis *axis = s.getAxis(p.rows);
     return axis ? getRange(*axis) : IndexRange{e.constant(0), e.constant(1)};
   }
-  /// Operations for a row of the unit.
+  /// Scalar operations per row.
   Expr getCost() const;
 
 private:
@@ -52,23 +54,23 @@ public:
   ProductEmitter loops;
 };
 
-/// The grid of the stages' axes.
+/// The grid over the axes of the stages.
 Grid getGrid(const StageAnalysis &s);
-/// Takes the unit `unit` of the grid: the ranges of the axes.
+/// Sets the dims of work item `unit` and returns the ranges of the axes.
 llvm::SmallVector<IndexRange> setUnit(Emitter &e, const StageAnalysis &s,
                                       const Grid &grid, mlir::Value unit);
-/// Calls `body` for each unit of the loop, with the ranges of the axes.
+/// Calls `body` for each work item of the loop, with the ranges of the axes.
 void forEachUnit(Emitter &e, const StageAnalysis &s, const Grid &grid,
                  const WorkLoop &loop,
                  llvm::function_ref<void(llvm::SmallVector<IndexRange>)> body);
 
-/// Calls `body` for each row of a unit, with the dims of the axes set.
+/// Calls `body` for each row of a work item, with the dims of the axes set.
 void forEachRow(Emitter &e, const StageAnalysis &s,
                 llvm::ArrayRef<IndexRange> ranges,
                 llvm::function_ref<void()> body);
 
-/// Writes the results at the row `s.index`, those of one element first;
-/// elements of equal rows in one loop.
+/// Writes the results at row `s.index`: first those of one element, then those
+/// with lines of equal extents, in one loop per extent.
 void emitRowResults(Emitter &e, const StageAnalysis &s, unsigned lanes);
 
 } // namespace luminal

@@ -14,7 +14,7 @@ static Value makeConstant(Emitter &e, Type type, double v) {
   return arith::ConstantOp::create(e.b, e.b.getFloatAttr(type, v));
 }
 
-/// Whether (i1) a maximum has taken nothing but -inf.
+/// Whether (i1) a running maximum is still -inf.
 static Value isLowest(Emitter &e, Value v) {
   if (v.getType().getIntOrFloatBitWidth() < 32)
     v = emitCast(e.b, v, v.getType(), e.b.getF32Type());
@@ -41,9 +41,9 @@ bool StreamReference::isDifference(Operation *op, Value terms) const {
   return view && view.getOperand() == value;
 }
 
-/// The reference where the maximum is `maximum`, in `type`: not in bf16, values
-/// of which some targets convert when they are moved. What it was for another
-/// maximum may be remembered.
+/// The reference for the running maximum `ofMaximum`, in `type` (never bf16:
+/// some targets convert bf16 values when they move them). A fresh scope is
+/// needed because the reference for another maximum may be remembered.
 Value StreamReference::emit(Emitter &e, const Index &index,
                             Value ofMaximum) const {
   Emitter::FreshScope scope(e);

@@ -1,10 +1,11 @@
 //===- StreamReference.h - What streamed terms are relative to ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Terms are relative to a reference, a function of the row's maximum so far;
-// where the maximum grows, the states that followed it are scaled by a factor.
-// While the maximum is -inf, all terms are zero: the reference is 0 then, and
-// the factor 1. A row that is all -inf is settled at the end, as the body says.
+// The online softmax subtracts a reference, a function of the row's running
+// maximum, from its terms. When the maximum grows, the states accumulated so
+// far are multiplied by a rescale factor. While the maximum is -inf, all terms
+// are zero, the reference is 0 and the factor is 1. A row that stays -inf is
+// handled at the end, as the body defines.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,33 +17,33 @@
 
 namespace luminal {
 
-/// A function of a row's maximum, to which terms are relative.
+/// The reference of a row: a function of its running maximum.
 struct StreamReference {
   mlir::Value value;
   llir::RowReductionOpInterface maximum;
   llir::Fn base;
-  /// The type in which factors are computed.
+  /// The type in which rescale factors are computed.
   mlir::Type type;
 
-  /// The reference of an anchor's terms, which has one.
+  /// The reference of the terms of `anchor`, which must have one.
   static StreamReference get(StreamedStages &t,
                              const StreamedSpace::Anchor &anchor);
 
   mlir::Value getConstant(Emitter &e, double v) const;
-  /// Whether `op` computes `terms` less the reference of their row.
+  /// Whether `op` subtracts the reference of their row from `terms`.
   bool isDifference(mlir::Operation *op, mlir::Value terms) const;
 
-  /// What terms at the row `index` are relative to once its maximum is
-  /// `maximum`, in `type`; it is remembered as the reference's element there.
+  /// The reference of the row `index` for the running maximum `maximum`, in
+  /// `type`. It is remembered as the reference's element there.
   mlir::Value emitUsed(Emitter &e, const Index &index,
                        mlir::Value maximum) const;
-  /// By what states are scaled that were relative to `used` and are now
-  /// relative to `now`; their maximum was `before`.
+  /// The rescale factor of states that were relative to `used` and become
+  /// relative to `now`; `before` is the maximum of `used`.
   mlir::Value emitFactor(Emitter &e, mlir::Value used, mlir::Value now,
                          mlir::Value before) const;
-  /// By what a state is multiplied at the end that followed a maximum over
-  /// `extent` elements: 1, but where that is -inf, the term that the body has
-  /// for all elements of the row added, which is 0 or NaN.
+  /// The factor of a state at the end of a row of `extent` elements. It is 1,
+  /// except where the maximum is -inf: then the term that the body computes for
+  /// every element, which is 0 or NaN, is added to it.
   mlir::Value emitEndFactor(Emitter &e, const Index &index, mlir::Value maximum,
                             const Expr &extent) const;
 

@@ -1,20 +1,22 @@
 //===- StreamedBlocks.cpp - Streamed anchors by blocks of threads ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A block of threads takes a tile of rows through all anchors for one chunk of
-// the streamed dim after the other (StreamedStages, StreamTile). A row belongs
-// to a team of neighbouring threads, which have its scores, its states and the
-// lines that products sum in registers: a maximum is merged by exchange once a
-// chunk, all other states at the end. Right operands pass through shared
-// memory; while a chunk is computed, the next one is on its way: copied where
-// it is in memory as it is multiplied, else in registers, of the scores' alone.
-// Terms are relative to a reference of their row (StreamReference).
-// Copies are StreamedBlocksCopies.cpp's. Which chunks are walked finds
-// StreamedBlocksWalk.cpp, and who looks at the others StreamedBlocksShared.cpp;
-// where products go on by themselves, StreamedBlocksAhead.cpp computes terms
-// meanwhile; where warps are specialized, StreamedBlocksRoles.cpp has those
-// that copy; where several blocks walk parts of the stream,
-// StreamedBlocksParts.cpp merges what they leave.
+// A thread block takes a tile of rows through all anchors, one chunk of the
+// streamed dim after the other (StreamedStages, StreamTile). Each row belongs
+// to a group of neighbouring threads, which hold its scores, its states and the
+// sums of its products in registers. A maximum is exchanged within the group
+// once per chunk; all other states are merged at the end. Right operands pass
+// through shared memory and are prefetched while a chunk is computed: with
+// asynchronous copies if memory holds them in the multiplied type, otherwise
+// through registers (right operands of scores only). Terms are relative to a
+// reference of their row (StreamReference).
+//
+// The other files of the class: StreamedBlocksCopies.cpp copies right operands;
+// StreamedBlocksWalk.cpp finds the chunks that a work item iterates over;
+// StreamedBlocksShared.cpp lets blocks check the chunks that others skip;
+// StreamedBlocksAhead.cpp overlaps asynchronous products with the computation
+// of terms; StreamedBlocksRoles.cpp specializes warps; StreamedBlocksParts.cpp
+// merges parts of the stream (split-kv).
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +37,7 @@ using Anchor = StreamedSpace::Anchor;
 using Role = StreamedSpace::Role;
 
 //===----------------------------------------------------------------------===//
-// What a block has
+// Anchors and shared memory of a block
 //===----------------------------------------------------------------------===//
 
 void StreamedBlocks::findLayout() {
@@ -44,7 +46,8 @@ void StreamedBlocks::findLayout() {
   if (warpRole == WarpRole::Producer)
     thread = e.sub(thread, e.constant(tile.threads));
   warp = e.team.warp;
-  // The code below says itself what each thread does.
+  // From here on the code chooses the threads itself; the emitter's loops are
+  // not distributed.
   e.team = Emitter::Team();
   for (const StageAxis &axis : s.axes)
     if (axis.block != 1)
@@ -109,7 +112,7 @@ void StreamedBlocks::addAnchors() {
     if (llvm::any_of(terms,
                      [&](const Terms &other) { return other.value == v; }))
       continue;
-    // The last reduction over terms with this reference computes them too.
+    // The last reduction with this reference computes the terms too.
     const Anchor *by = nullptr;
     for (const RowState &state : states)
       if (state.anchor->reference == sum->anchor.reference)
@@ -124,7 +127,7 @@ void StreamedBlocks::addAnchors() {
                : makePlainTile(e, shape, f32, thread);
 }
 
-/// Gives all operands their part of shared memory; the result is its bytes.
+/// Assigns shared memory to all operands; returns its size in bytes.
 int64_t StreamedBlocks::makeRoom() {
   if (!shared)
     shared = e.makeLaunchShared();
@@ -162,7 +165,7 @@ Emitter::Team StreamedBlocks::getBlock() {
   return {tile.threads, thread, warp, all};
 }
 
-/// The threads that have this thread's rows.
+/// The threads that share this thread's rows.
 Emitter::Team StreamedBlocks::getTeam() {
   unsigned count = layout->getTeam();
   Value all = arith::ConstantOp::create(e.b, e.b.getI32IntegerAttr(-1));
@@ -170,10 +173,11 @@ Emitter::Team StreamedBlocks::getTeam() {
 }
 
 //===----------------------------------------------------------------------===//
-// Places
+// Positions of elements
 //===----------------------------------------------------------------------===//
 
-/// Elements outside are computed as the last one is, and not used.
+/// Clamps `at` to the last element. `inside` is set to whether `at` is within
+/// the extent: results of clamped positions must not be used.
 Value StreamedBlocks::clampInside(Value at, const Expr &extent, bool isWhole,
                                   Value &inside) {
   if (isWhole)
@@ -254,10 +258,10 @@ void StreamedBlocks::rememberScores(size_t place) {
 }
 
 //===----------------------------------------------------------------------===//
-// A chunk
+// One chunk
 //===----------------------------------------------------------------------===//
 
-/// What goes from one chunk to the next.
+/// The loop-carried values of the loop over chunks.
 SmallVector<Value> StreamedBlocks::getCarried() const {
   SmallVector<Value> values;
   for (const RowState &state : states)
@@ -290,12 +294,12 @@ void StreamedBlocks::setCarried(ValueRange values) {
     take(product->next);
 }
 
-/// What the tile of a sum takes terms as.
+/// The type in which the tile of a sum takes its terms.
 static Type getTermType(const Product &sum) {
   return sum.isSplit() ? sum.p.accumulator : sum.tile->getElement();
 }
 
-/// The terms that are computed beside a reduction, at one place.
+/// Computes the terms that reduction `by` computes, at one position.
 void StreamedBlocks::emitTerms(const Anchor *by, size_t place, Value isInside) {
   for (Terms &term : terms) {
     if (term.by != by)
@@ -304,7 +308,7 @@ void StreamedBlocks::emitTerms(const Anchor *by, size_t place, Value isInside) {
       if (StreamedSpace::getTerms(sum->p.op) != term.value)
         continue;
       Type multiplied = getTermType(*sum);
-      // What was rounded to it and widened again is there already.
+      // If the term was widened from the multiplied type, take it before that.
       Value source = llir::skipWidening(term.value);
       if (getElementType(source) != multiplied)
         source = term.value;
@@ -322,12 +326,12 @@ void StreamedBlocks::emitTerms(const Anchor *by, size_t place, Value isInside) {
   }
 }
 
-/// The reductions of the thread's rows over a chunk from `lo` on, and the terms
-/// that products read.
+/// Updates the reductions of the thread's rows with the chunk that begins at
+/// `lo`, and computes the terms that products read.
 void StreamedBlocks::emitRows(Value lo) {
   Emitter::Repeated repeated(e, {t.extent});
   size_t places = layout->countSums();
-  // Of rows that no tile has, they are 0.
+  // Terms of rows that no tile has are 0.
   for (Terms &term : terms) {
     auto sum = llvm::find_if(sums, [&](const auto &sum) {
       return StreamedSpace::getTerms(sum->p.op) == term.value;
@@ -345,7 +349,7 @@ void StreamedBlocks::emitRows(Value lo) {
         continue;
       Emitter::MemoScope scope(e);
       Value isInside = setPlace(place, lo, /*isInside=*/!cut.empty());
-      // They may be the scores.
+      // The masked elements may be the scores, so they are remembered first.
       rememberCut(place);
       rememberScores(place);
       rememberExponents(number);
@@ -397,7 +401,7 @@ void StreamedBlocks::emitRows(Value lo) {
       }
       state.rows[number] = now;
     }
-  // Terms that no reduction computes.
+  // Terms that belong to no reduction.
   if (llvm::none_of(terms, [](const Terms &term) { return !term.by; }))
     return;
   for (unsigned number = 0; number < layout->countRows(); ++number) {
@@ -433,7 +437,7 @@ void StreamedBlocks::emitSum(Product &sum, Value slot) {
                                      getRight(sum, slot));
 }
 
-/// What threads wrote to shared memory is there for the block.
+/// Makes writes of the block to shared memory visible to its threads.
 void StreamedBlocks::publish() {
   if (tile.useWarpGroups)
     emitSharedFence(e);
@@ -442,11 +446,11 @@ void StreamedBlocks::publish() {
 
 void StreamedBlocks::emitChunk(Value lo, Value slot, IndexRange walked) {
   e.clearPlaces();
-  // Of the copies, those of this chunk are there for the threads that made
-  // them.
+  // This thread's copies for this chunk have landed; the barrier makes those of
+  // all threads visible.
   if (tile.stages > 1)
     NVVM::CpAsyncWaitGroupOp::create(e.b, tile.stages - 2);
-  // All have read the chunk before.
+  // The barrier also ensures that all threads are done with the previous chunk.
   publish();
   if (tile.stages > 1) {
     CopiedChunk last{e.add(lo, e.constant((tile.stages - 1) * t.chunk)),
@@ -508,7 +512,7 @@ void StreamedBlocks::emitChunk(Value lo, Value slot, IndexRange walked) {
 // Results
 //===----------------------------------------------------------------------===//
 
-/// Writes the results of these numbers at `at`, an index of their sources.
+/// Writes the results `numbers`; `at` is an index of their sources.
 void StreamedBlocks::emitValues(const Index &at, ArrayRef<size_t> numbers) {
   SmallVector<Value> values;
   for (size_t number : numbers)
@@ -517,8 +521,8 @@ void StreamedBlocks::emitValues(const Index &at, ArrayRef<size_t> numbers) {
     e.store(number, s.results[number].getIndex(e, at), v);
 }
 
-/// Writes results that are lines of `extent` and follow no product: a team its
-/// row's together.
+/// Writes results with lines of `extent` that follow no product. The threads of
+/// a group share the line of their row.
 void StreamedBlocks::emitLines(const Expr &extent, ArrayRef<size_t> numbers) {
   unsigned dim = e.addDim(extent);
   Index place = s.index;
@@ -532,8 +536,8 @@ void StreamedBlocks::emitLines(const Expr &extent, ArrayRef<size_t> numbers) {
             });
 }
 
-/// Elements of a line that a thread writes at once: no part of such a vector is
-/// beyond the line, and the narrowest result's are 16 bytes.
+/// The number of elements of a line that a thread writes at once: a divisor of
+/// the line, and at most 16 bytes of the narrowest result.
 unsigned StreamedBlocks::getRun(const Product &sum) {
   Expr extent = hlir::getExtents(sum.getResult()).back();
   unsigned bits = 128;
@@ -552,7 +556,7 @@ unsigned StreamedBlocks::getRun(const Product &sum) {
 void StreamedBlocks::emitEnd() {
   if (warpRole == WarpRole::Producer)
     return;
-  // What the team took.
+  // Merge the states of the threads that share a row.
   e.team = getTeam();
   for (RowState &state : states)
     if (!state.isOfTeam)
@@ -562,7 +566,8 @@ void StreamedBlocks::emitEnd() {
   e.team = Emitter::Team();
   Value isFirst = arith::CmpIOp::create(e.b, arith::CmpIPredicate::eq,
                                         getTeam().member, e.constant(0));
-  // Results by the extent of their lines; none for one element a row.
+  // Results with one element per row, and the others by the extent of their
+  // lines.
   SmallVector<size_t> ofRows;
   SmallVector<std::pair<Expr, SmallVector<size_t>>> ofLines;
   for (auto [i, result] : llvm::enumerate(s.results)) {
@@ -673,10 +678,10 @@ void StreamedBlocks::emitEnd() {
 }
 
 //===----------------------------------------------------------------------===//
-// Units
+// Work items
 //===----------------------------------------------------------------------===//
 
-/// States of rows that have taken nothing.
+/// Sets the neutral states.
 void StreamedBlocks::emitInitial() {
   unsigned rows = layout->countRows();
   for (RowState &state : states)
@@ -690,8 +695,9 @@ void StreamedBlocks::emitInitial() {
     sum->sums = sum->tile->begin();
 }
 
-/// The states of the unit's rows for `part` of the stream; with `isAll` (i1)
-/// for all of it, or what the rows need.
+/// Computes the states of a work item's rows for `part` of the stream. If
+/// `isAll` (i1) is given, `part` is ignored: the work item iterates over the
+/// whole stream if it is true, else over what its rows need.
 void StreamedBlocks::emitWalk(ArrayRef<IndexRange> ranges, IndexRange part,
                               Value isAll) {
   firstRow = getFirstRow(ranges);
@@ -738,7 +744,7 @@ void StreamedBlocks::emitWalk(ArrayRef<IndexRange> ranges, IndexRange part,
   setCarried(ValueRange(state).drop_back());
 }
 
-/// Blocks of threads that are to find room on a multiprocessor; 0: any number.
+/// The number of blocks that must fit on a multiprocessor; 0: unlimited.
 int64_t StreamedBlocks::countResidents() {
   int64_t blocks = 0;
   for (const Anchor &anchor : t.getAnchors())

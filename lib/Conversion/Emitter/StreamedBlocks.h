@@ -1,11 +1,12 @@
 //===- StreamedBlocks.h - Streamed anchors by blocks of threads -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The state of StreamedBlocks.cpp, of which StreamedBlocksWalk.cpp finds what
-// is walked, StreamedBlocksShared.cpp who looks at the rest,
-// StreamedBlocksAhead.cpp lets products go on beside terms,
-// StreamedBlocksRoles.cpp has warps that copy for others, and
-// StreamedBlocksParts.cpp merges parts.
+// State of StreamedBlocks.cpp, which emits streamed anchors (attention) for
+// thread blocks. StreamedBlocksWalk.cpp finds the chunks that a work item
+// iterates over, StreamedBlocksShared.cpp lets blocks check the chunks that
+// others skip, StreamedBlocksAhead.cpp overlaps asynchronous products with the
+// computation of terms, StreamedBlocksRoles.cpp specializes warps, and
+// StreamedBlocksParts.cpp merges parts of the stream (split-kv).
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +27,7 @@ struct Product {
       : anchor(anchor), p(std::move(p)) {}
 
   mlir::Value getResult() const { return anchor.op->getResult(0); }
-  /// Whether it multiplies its terms in parts.
+  /// Whether its terms are split into several narrower values.
   bool isSplit() const {
     return tile->getElement() != p.accumulator && hasSplitTerms(anchor);
   }
@@ -34,28 +35,30 @@ struct Product {
   const StreamedSpace::Anchor &anchor;
   ProductAnalysis p;
   std::unique_ptr<BlockTile> tile;
-  /// Of scores; of sums the left operand is computed, and may need room.
+  /// Scores have both operands here. The left operand of sums is computed, and
+  /// may need `room`.
   std::optional<BlockSide> left, right;
   TileOperand room = {};
-  /// Chunks of the right operand that are in shared memory, or on their way
-  /// there, at a time; and where they begin.
+  /// Pipeline stages of the right operand in shared memory, and their base
+  /// address.
   unsigned stages = 1;
   mlir::Value memory;
   bool isCopied() const { return stages > 1; }
-  /// Sums: of a chunk of scores, or so far.
+  /// Accumulators: the scores of a chunk, or the running sums.
   llvm::SmallVector<mlir::Value> sums;
-  /// At the end, those of the row that is being written.
+  /// At the end of a row, the runs of its sums that are being written.
   llvm::SmallVector<BlockTile::Run> runs;
-  /// Of sums that go on beside other code: the terms of a chunk, and of the one
-  /// that is being multiplied.
+  /// Asynchronous sums: the packed terms of the current chunk, and those that
+  /// the product in flight reads.
   llvm::SmallVector<mlir::Value> packed, running;
-  /// What this thread brings of the right operand's next chunk, which is not
-  /// copied.
+  /// Vectors of the right operand's next chunk that this thread has loaded, if
+  /// the operand is not copied asynchronously.
   llvm::SmallVector<mlir::Value> next;
 };
 
-/// The state of a reduction: for each row of the thread, what the whole team
-/// has taken, or this thread alone.
+/// The running state of a reduction for each row of the thread. With
+/// `isOfTeam`, it covers the elements of all threads that share the row, else
+/// those of this thread only.
 struct RowState {
   const StreamedSpace::Anchor *anchor;
   llir::ReductionOpInterface op;
@@ -64,15 +67,16 @@ struct RowState {
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> rows;
 };
 
-/// For each row of the thread: what terms are relative to, and the factor of
-/// the chunk.
+/// For each row of the thread: the current reference, and the rescale factor of
+/// the current chunk.
 struct Reference : StreamReference {
   explicit Reference(StreamReference r) : StreamReference(r) {}
   llvm::SmallVector<mlir::Value> used, factors;
 };
 
-/// Terms of a maximum that are `factor` times other elements, or -inf, and are
-/// else read by differences from a reference alone.
+/// The terms of a maximum that are `factor` times other elements, or -inf, and
+/// that are otherwise read only as differences from a reference. The factor can
+/// then be folded into the exponent.
 struct ScaledTerms {
   mlir::Operation *maximum;
   mlir::Value terms, product, unscaled;
@@ -81,31 +85,33 @@ struct ScaledTerms {
   size_t reference;
 };
 
-/// What a reference is the maximum of, where all that reads the stream takes it
-/// by its difference from the reference: -inf beyond the stream's end leaves
-/// the states as they are. Its elements at the places of a chunk's scores.
+/// The operand of a reference's maximum, if everything that reads the stream
+/// reads it as a difference from the reference. Then elements after the end of
+/// the stream can be set to -inf, which leaves all states unchanged. `elements`
+/// are those at the positions of a chunk's scores.
 struct CutTerms {
   mlir::Value value;
   llvm::SmallVector<mlir::Value> elements;
 };
 
-/// Elements that products sum, at the places of a chunk's scores.
+/// Left operand of sums: elements at the positions of a chunk's scores.
 struct Terms {
   mlir::Value value;
-  /// The reduction that computes them; null for none.
+  /// The reduction that computes them; null if none does.
   const StreamedSpace::Anchor *by;
   llvm::SmallVector<mlir::Value> elements;
 };
 
-/// What a warp does: all that a block does; or it copies right operands
-/// (producer), or does the rest (consumer).
+/// A warp's role. Producers copy right operands to shared memory, consumers do
+/// everything else; without specialization (Any) each warp does both.
 enum class WarpRole { Any, Producer, Consumer };
-/// What is copied to shared memory ahead, each by stages and barriers of its
-/// own.
+/// The two pipelines of right operands, which have separate stages and
+/// barriers.
 enum class CopiedFor { Scores, Sums };
 
-/// A stage that chunks take in turn, and how often (modulo 2, i32) one has
-/// taken it before: that where warps copy for others alone.
+/// A place in the pipeline of specialized warps: the stage, and the phase of
+/// its barriers (i32), the number of times modulo 2 that the stage was used
+/// before.
 struct RingPlace {
   mlir::Value slot, phase;
 };
@@ -128,7 +134,7 @@ private:
   int64_t countResidents();
   int64_t makeRoom();
   Emitter::Team getTeam();
-  /// All threads of the block.
+  /// The block's threads that compute, as one group.
   Emitter::Team getBlock();
 
   void emitWalk(llvm::ArrayRef<IndexRange> ranges, IndexRange part,
@@ -168,19 +174,21 @@ private:
   void emitSum(Product &sum, mlir::Value slot);
   void scaleSums(Product &sum);
 
-  // The factor of terms, in their exponent.
+  // StreamedBlocksScaled.cpp: fold the factor of the terms into their
+  // exponents.
   void findScaled();
   void rememberUnscaled();
   void rememberExponents(unsigned number);
   void scaleMaximum(const RowState &state,
                     llvm::SmallVectorImpl<mlir::Value> &values);
 
-  // The end of the stream, as a mask.
+  // StreamedBlocksCut.cpp: mask the elements after the end of the stream.
   void findCut();
   void cutTerms(mlir::Value lo);
   void rememberCut(size_t place);
 
-  // Products beside the terms of another chunk.
+  // StreamedBlocksAhead.cpp: products that overlap with the terms of another
+  // chunk.
   void startFirstCopies(IndexRange walked);
   void startCopiesAhead(CopiedChunk ofScores, CopiedChunk ofSums,
                         IndexRange walked);
@@ -192,7 +200,7 @@ private:
   void holdBack();
   void settleSums();
 
-  // Warps that copy for others.
+  // StreamedBlocksRoles.cpp: producer and consumer warps.
   WorkShape emitRoles(Emitter::Team team);
   RingPlace getFirstPlace();
   RingPlace getNextPlace(RingPlace place);
@@ -204,20 +212,21 @@ private:
   void produce(CopiedFor what, mlir::Value lo, RingPlace place);
   void emitProducer(IndexRange walked);
 
-  // What blocks skip, looked at by others.
+  // StreamedBlocksShared.cpp: chunks that blocks skip are checked by other
+  // blocks.
   mlir::Value hasNoFiniteRow();
   void emitUnitsShared(const Grid &grid);
 
-  // Parts of the stream.
-  /// A value of the states: as what type it is in memory, its row of the thread
-  /// and where the block has it, in bytes.
+  // StreamedBlocksParts.cpp: split-kv.
+  /// A value of the states: its type in memory, the thread's row that it
+  /// belongs to, and its byte offset in the states of a block.
   struct Slot {
     mlir::Value *value;
     mlir::Type type;
     unsigned row;
     int64_t offset;
   };
-  /// Of the row with this number, or all.
+  /// The slots of row `number`, or of all rows.
   llvm::SmallVector<Slot> getSlots(std::optional<unsigned> row = std::nullopt);
   mlir::Value getAddress(const Slot &slot, mlir::Value states);
   void emitUnitsOfParts(const Grid &grid);
@@ -232,20 +241,21 @@ private:
   void emitLines(const Expr &extent, llvm::ArrayRef<size_t> numbers);
   void emitValues(const Index &at, llvm::ArrayRef<size_t> numbers);
 
-  /// Sets the dims of a row of this thread, whose number is `number`, inside
-  /// the extent; the result tells whether it is (null: it always is).
+  /// Sets the dims to row `number` of this thread, clamped to the extent. The
+  /// result is whether the row exists (null: always).
   mlir::Value setRow(unsigned number);
-  /// The same of a place of a chunk's scores, which may be known to be inside.
+  /// The same for the position `place` of a chunk's scores; `isInside` if it is
+  /// known to exist.
   mlir::Value setPlace(size_t place, mlir::Value lo, bool isInside = false);
-  /// An element of each place of a chunk's scores, with its row and place set:
-  /// 0 of rows that no tile has.
+  /// Computes an element for each position of a chunk's scores, with the dims
+  /// set to that position; 0 for rows that no tile has.
   llvm::SmallVector<mlir::Value> emitPlaces(
       mlir::Type type, mlir::Value lo, bool areInside,
       llvm::function_ref<mlir::Value(size_t place, mlir::Value isInside)> emit);
   mlir::Value getPlaceOfRow(unsigned number);
-  /// Whether some tile may have a row with this number.
+  /// Whether some tile has a row with this number.
   bool isUsed(unsigned number) const;
-  /// Remembers what is known of the row that is set.
+  /// Remembers the reductions' elements for the row whose dims are set.
   void rememberRow(unsigned number);
   void rememberScores(size_t place);
 
@@ -269,39 +279,41 @@ private:
   const WorkLoop &loop;
   StreamedStages t;
   StageAnalysis &s;
-  /// Units that walk a part of the stream each, for the same rows.
+  /// Work items per tile of rows, each of which iterates over a part of the
+  /// stream.
   int64_t parts;
   WarpRole warpRole;
-  /// Of warps that copy or are copied for: the barriers in shared memory, and
-  /// where they keep the place of the next chunk between units.
+  /// Specialized warps: the barriers in shared memory, and where a thread keeps
+  /// its pipeline place between work items.
   mlir::Value ring, keptSlot, keptPhase;
 
   unsigned warp = 1;
   mlir::Value thread;
-  /// The shared memory of the block.
+  /// Base of the block's shared memory.
   mlir::Value shared;
   StreamTile tile;
-  /// The axis of the rows, null where there is one.
+  /// The axis of the rows; null if there is one row.
   const StageAxis *rowAxis = nullptr;
   mlir::Value firstRow;
-  /// What a row needs of the stream, where that is not all.
+  /// The range of the stream that a row needs, unless that is all of it.
   std::optional<NeededSpan> span;
-  /// Whether (i1) this thread found an element that is not finite in what no
-  /// block walks.
+  /// Whether (i1) this thread found a non-finite element in a chunk that no
+  /// block iterates over.
   mlir::Value foundGap;
-  /// Selects of which a chunk has the first operand alone wherever it begins
-  /// outside of `exceptions`: those of all rows of the tile, which `emitWalk`
-  /// finds. Then their elements at the places of a chunk's scores.
+  /// Selects whose condition holds for a whole chunk that begins outside of
+  /// `exceptions`, so that their first operand can be taken without a test.
+  /// `emitWalk` computes the exceptions for all rows of the tile. `chosen` are
+  /// their elements at the positions of a chunk's scores.
   llvm::SmallVector<StreamSelect> selects;
   llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> exceptions;
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> chosen;
-  /// Where the threads have a chunk's elements, and the dim of these.
+  /// The tile that assigns a chunk's elements to threads, and the dim of these.
   std::unique_ptr<BlockTile> layout;
   unsigned column = 0;
   Index at;
 
-  /// While threads without a row merge parts of those of others: the rows that
-  /// there are, and the thread whose states this one reads.
+  /// While threads without a row help to merge parts: the number of rows, and
+  /// the thread whose states this one reads.
   mlir::Value rowsOfSet, threadOfSet;
 
   std::vector<std::unique_ptr<Product>> scores, sums;

@@ -1,10 +1,11 @@
 //===- StreamedBlocksAhead.cpp - Terms beside the products of a chunk -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Four warps together (wgmma) multiply while they do something else. The scores
-// of a chunk begin before the terms of the chunk before are multiplied, and the
-// next terms are computed while that goes on: they need the scores alone. So
-// right operands of scores are copied a chunk further ahead than those of sums.
+// Overlaps wgmma with the computation of terms. The scores of a chunk are
+// started before the sums of the previous chunk. The terms of the chunk, which
+// need only its scores, are computed while the sums are in flight. Therefore
+// right operands of scores are copied one chunk further ahead than those of
+// sums.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +15,7 @@ using namespace luminal;
 using namespace luminal::blocks;
 using namespace mlir;
 
-/// The terms of the chunk as they are multiplied.
+/// Packs the terms of the chunk into the operand format of the products.
 void StreamedBlocks::packTerms() {
   for (auto &sum : sums) {
     auto it = llvm::find_if(terms, [&](const Terms &term) {
@@ -24,9 +25,9 @@ void StreamedBlocks::packTerms() {
   }
 }
 
-/// What comes after this waits for the terms, by way of the states that took
-/// them; or `ptxas` may compute them behind products that it could wait for
-/// first.
+/// Makes later code depend on the terms, through the states that they were
+/// added to. Otherwise `ptxas` may schedule the terms after the wait for the
+/// products that they should overlap with.
 void StreamedBlocks::holdBack() {
   SmallVector<Value> known;
   for (const RowState &state : states)
@@ -40,7 +41,7 @@ void StreamedBlocks::holdBack() {
   sums.front()->tile->holdBack(known);
 }
 
-/// Begins to multiply the packed terms, of the chunk in stage `slot`.
+/// Starts the products of the packed terms with the chunk in stage `slot`.
 void StreamedBlocks::startSums(Value slot) {
   for (auto &sum : sums) {
     sum->running = sum->packed;
@@ -49,7 +50,7 @@ void StreamedBlocks::startSums(Value slot) {
   }
 }
 
-/// Waits for that. What was multiplied is not overwritten before.
+/// Waits for these products. Their operands must not be overwritten earlier.
 void StreamedBlocks::settleSums() {
   sums.front()->tile->wait(0);
   for (auto &sum : sums) {
@@ -58,8 +59,8 @@ void StreamedBlocks::settleSums() {
   }
 }
 
-/// Starts the copies of chunks of scores and of sums, if these are walked, as a
-/// group.
+/// Starts copies for a chunk of scores and a chunk of sums, each if it is in
+/// the range, as one group.
 void StreamedBlocks::startCopiesAhead(CopiedChunk ofScores, CopiedChunk ofSums,
                                       IndexRange walked) {
   auto start = [&](ArrayRef<std::unique_ptr<Product>> products,
@@ -72,8 +73,8 @@ void StreamedBlocks::startCopiesAhead(CopiedChunk ofScores, CopiedChunk ofSums,
   NVVM::CpAsyncCommitGroupOp::create(e.b);
 }
 
-/// Those that have room before the first chunk is computed, a group for each
-/// chunk of scores: the first group has no chunk of sums.
+/// Starts the copies that fit before the first chunk is computed: one group for
+/// each chunk of scores. The first group has no chunk of sums.
 void StreamedBlocks::startFirstCopies(IndexRange walked) {
   for (int64_t i = 0; i < tile.stages; ++i) {
     auto at = [&](int64_t number) -> CopiedChunk {
@@ -85,29 +86,28 @@ void StreamedBlocks::startFirstCopies(IndexRange walked) {
   }
 }
 
-/// What the next chunk of scores and this one of sums need is there for all
-/// threads, and all are done with the chunk before.
+/// Waits until the next chunk of scores and this chunk of sums are visible to
+/// all threads, and all threads are done with the previous chunk.
 void StreamedBlocks::meetAhead() {
   e.clearPlaces();
   NVVM::CpAsyncWaitGroupOp::create(e.b, tile.stages - 2);
   publish();
 }
 
-/// Multiplies the terms of the chunk from `lo` on, in stage `place`, and
-/// computes those of the next one.
+/// Multiplies the terms of the chunk at `lo`, which is in stage `place`, and
+/// computes the terms of the next chunk meanwhile.
 void StreamedBlocks::emitChunkAhead(Value lo, RingPlace place,
                                     IndexRange walked) {
   Value slot = place.slot;
   RingPlace nextPlace = getNextPlace(place);
-  // Before products go on, for there are branches.
+  // The waits contain branches, so they come before products are in flight.
   if (warpRole == WarpRole::Consumer) {
     e.clearPlaces();
     awaitCopies(CopiedFor::Scores, nextPlace);
     awaitCopies(CopiedFor::Sums, place);
   } else {
     meetAhead();
-    // Those that find room behind the chunk before, the last that was
-    // multiplied.
+    // The previous chunk was the last one multiplied: its stages are free.
     int64_t stages = tile.stages;
     startCopiesAhead(
         {e.add(lo, e.constant(stages * t.chunk)), slot},
@@ -134,8 +134,8 @@ void StreamedBlocks::emitChunkAhead(Value lo, RingPlace place,
     scaleSums(*sum);
 }
 
-/// The states of the unit's rows, from their initial ones, for the chunks that
-/// are walked; copies of the first ones are on their way.
+/// Iterates over the chunks of `walked`, from neutral states. The copies of the
+/// first chunks are in flight already.
 void StreamedBlocks::emitWalkAhead(IndexRange walked) {
   SmallVector<Value> initial = getCarried();
   Value chunk = e.constant(t.chunk);
@@ -153,7 +153,7 @@ void StreamedBlocks::emitWalkAhead(IndexRange walked) {
                                               product->left->getOperand(),
                                               getRight(*product, place.slot));
     release(CopiedFor::Scores, place);
-    // Sums are 0, whatever the factor.
+    // No rescaling is needed: the sums are still 0.
     emitRows(walked.lo);
     packTerms();
     auto getAll = [&] {

@@ -1,8 +1,8 @@
 //===- StreamedBlocksCopies.cpp - Copies of right operands ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Right operands that are in memory as they are multiplied are copied to stages
-// in shared memory, some chunks ahead.
+// Right operands that memory holds in the multiplied type are copied
+// asynchronously to pipeline stages in shared memory, some chunks ahead.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,8 @@ using namespace mlir;
 
 using Role = StreamedSpace::Role;
 
-/// The stage after `slot`; chunks take the stages in turn, the first one of a
-/// walk stage 0.
+/// The stage after `slot`. Chunks use the stages in turn; the first chunk of a
+/// loop uses stage 0.
 Value StreamedBlocks::getNextSlot(Value slot) {
   Value last = e.constant(tile.stages - 1);
   return arith::SelectOp::create(e.b, e.less(slot, last),
@@ -29,7 +29,7 @@ Value StreamedBlocks::getSlotBefore(Value slot) {
                                  e.constant(tile.stages - 1));
 }
 
-/// Where a stage of a right operand that is copied begins.
+/// The address of stage `slot` of a right operand that is copied.
 Value StreamedBlocks::getBuffer(const Product &product, Value slot) {
   return e.address(product.memory,
                    e.mul(slot, e.constant(product.right->countElements())),
@@ -48,7 +48,7 @@ TileOperand StreamedBlocks::getRight(const Product &product, Value slot) {
   return operand;
 }
 
-/// Starts the copies of right operands of a chunk.
+/// Starts the copies of the right operands of a chunk.
 void StreamedBlocks::startCopies(ArrayRef<std::unique_ptr<Product>> products,
                                  CopiedChunk chunk) {
   e.setDim(t.begin, chunk.lo);
@@ -61,8 +61,8 @@ void StreamedBlocks::startCopies(ArrayRef<std::unique_ptr<Product>> products,
   }
 }
 
-/// The same of all products, if the chunk is walked, as a group: one in any
-/// case, so that groups can be counted.
+/// The same for all products, if the chunk is in the range. A copy group is
+/// committed even if it is empty, so that groups can be counted.
 void StreamedBlocks::startCopies(CopiedChunk chunk, IndexRange walked) {
   e.ifThen(e.less(chunk.lo, walked.hi), [&] {
     startCopies(scores, chunk);

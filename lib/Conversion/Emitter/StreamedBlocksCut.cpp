@@ -1,12 +1,12 @@
 //===- StreamedBlocksCut.cpp - The end of the stream, as a mask -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The last chunk may have places beyond the stream's end. To look at each of
-// them wherever it is read costs a comparison and selections in every chunk.
-// Where a softmax alone reads the scores, -inf at those places does the same:
-// the maximum stays as it is, and terms are 0. So the elements of the maximum
-// are chosen once, in the last chunk alone, and the rest of the code has no
-// bounds.
+// The last chunk may extend past the end of the stream. Testing each position
+// wherever it is read would cost a comparison and selects in every chunk. If
+// only a softmax reads the scores, it is equivalent to set the scores at those
+// positions to -inf: the maximum does not change, and the terms are 0. So the
+// operand of the maximum is masked once, in the last chunk only, and the rest
+// of the code has no bounds checks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ using namespace mlir;
 
 using luminal::llir::Fn;
 
-/// Whether `v` is a function of `terms` less the reference, maybe cast.
+/// Whether `v` is a function of `terms` minus the reference, possibly cast.
 static bool isTermOf(Value v, Value terms, const StreamReference &reference) {
   auto op = v.getDefiningOp<llir::ElementwiseOp>();
   while (op && op.getFn() == Fn::Cast)
@@ -39,8 +39,8 @@ void StreamedBlocks::findCut() {
     if (!isa<FloatType>(getElementType(found.back().value)))
       return;
   }
-  // The function is the exponential by which the anchor follows its reference
-  // (Rescaling.cpp), for there is no other that an anchor may follow it by.
+  // That function is the exponential: Rescaling.cpp accepts no other function
+  // for an anchor with a reference.
   auto isCut = [&](Value v, const StreamedSpace::Anchor &anchor) {
     for (auto [r, terms] : llvm::zip_equal(references, found))
       if (anchor.op == r.maximum.getOperation() ||
@@ -58,7 +58,7 @@ void StreamedBlocks::findCut() {
   cut = std::move(found);
 }
 
-/// Chooses the elements for the chunk from `lo` on.
+/// Masks the elements of the chunk that begins at `lo`.
 void StreamedBlocks::cutTerms(Value lo) {
   if (cut.empty())
     return;

@@ -1,11 +1,11 @@
 //===- StreamedBlocksParts.cpp - Parts of a stream by blocks of threads ---===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A unit is a part of the stream for a tile of rows. Each thread leaves the
-// states that it has in memory, where the same thread of the block that is last
-// at these rows finds them: that block merges those of all parts, in their
-// order, and writes the results. Where a warp has few rows, its threads without
-// one merge a share of the parts for those that have them.
+// Split-kv: a work item is a part of the stream for a tile of rows. Each thread
+// stores its states to memory. The last block to arrive for a tile merges the
+// states of all parts in order, each thread reading those of the same thread of
+// other blocks, and writes the results. If a warp has few rows, its threads
+// without a row merge a share of the parts for the others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ using namespace luminal;
 using namespace luminal::blocks;
 using namespace mlir;
 
-/// Values of the states, in the order of StreamTile::countStateBytes.
+/// The values of the states, in the order of StreamTile::countStateBytes.
 SmallVector<StreamedBlocks::Slot>
 StreamedBlocks::getSlots(std::optional<unsigned> ofRow) {
   SmallVector<Slot> slots;
@@ -47,7 +47,8 @@ StreamedBlocks::getSlots(std::optional<unsigned> ofRow) {
   return slots;
 }
 
-/// Where the thread has a value, of the states that begin at `states`.
+/// The address of a thread's value in the states of a block, which begin at
+/// `states`.
 Value StreamedBlocks::getAddress(const Slot &slot, Value states) {
   Value first = e.address(states, e.constant(slot.offset), e.b.getI8Type());
   return e.address(first, threadOfSet ? threadOfSet : thread,
@@ -71,7 +72,8 @@ void StreamedBlocks::leaveStates(Value to) {
   }
 }
 
-/// Adds to the states of a row those of another part, in the order of slots.
+/// Merges another part's state of a row, `other` in the order of slots, into
+/// the thread's state.
 void StreamedBlocks::mergeRow(unsigned number, ArrayRef<Value> other) {
   Emitter::MemoScope scope(e);
   auto take = [&](size_t count) {
@@ -82,7 +84,7 @@ void StreamedBlocks::mergeRow(unsigned number, ArrayRef<Value> other) {
   SmallVector<Value> used;
   for (size_t i = 0; i < references.size(); ++i)
     used.push_back(take(1)[0]);
-  // By what this state and the other one are scaled.
+  // For each reference, the rescale factors of this state and of the other one.
   SmallVector<std::pair<Value, Value>> factors(references.size());
   auto getFactors = [&](const StreamedSpace::Anchor &anchor) {
     return factors[getReference(anchor) - references.data()];
@@ -134,7 +136,8 @@ void StreamedBlocks::mergeRow(unsigned number, ArrayRef<Value> other) {
     }
 }
 
-/// Adds the states that begin at `others` to those of the block.
+/// Merges the states of other parts, which begin at `others`, into the block's
+/// states.
 void StreamedBlocks::mergeStates(ArrayRef<Value> others) {
   for (unsigned number = 0; number < layout->countRows(); ++number) {
     if (!isUsed(number))
@@ -171,7 +174,8 @@ void StreamedBlocks::mergeStates(ArrayRef<Value> others) {
   }
 }
 
-/// Merges the sets' states, so that all of them have those of all parts.
+/// Merges the states of the sets of threads within a warp; every set gets the
+/// result.
 void StreamedBlocks::mergeSets(unsigned sets) {
   for (unsigned by = sets / 2; by > 0; by /= 2) {
     SmallVector<Value> others;
@@ -183,7 +187,7 @@ void StreamedBlocks::mergeSets(unsigned sets) {
   }
 }
 
-/// Takes the states that all parts have left at the unit's rows.
+/// Merges the states that all parts stored for the work item's rows.
 void StreamedBlocks::mergeParts(function_ref<Value(Value part)> getStates) {
   emitInitial();
   unsigned sets = tile.countMergingSets();
@@ -242,7 +246,7 @@ void StreamedBlocks::emitUnitsOfParts(const Grid &grid) {
     emitWalk(setUnit(e, s, grid, block),
              {lo, e.minS(extent, e.add(lo, share))});
     leaveStates(getStates(part));
-    // All threads have, before one counts the block.
+    // All threads have stored their states before one thread counts the block.
     barrier();
     e.team = getBlock();
     Value isLast = emitArrival(e, block, parts);

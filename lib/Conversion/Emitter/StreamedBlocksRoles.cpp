@@ -1,13 +1,15 @@
-//===- StreamedBlocksRoles.cpp - Warps that copy for others ---------------===//
+//===- StreamedBlocksRoles.cpp - Producer and consumer warps --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// With `warps = specialized` four warps of a block (producers) copy right
-// operands, and the others (consumers) multiply. Chunks take the stages in turn
-// through all units of a block. Of each stage there are two barriers in shared
-// memory (mbarrier), one for scores and one for sums: that its chunk is there,
-// which the copies themselves say, and that it was multiplied. So consumers of
-// other rows are not held to the same chunk, and no consumer has the addresses
-// of copies in registers, of which producers give back most of theirs.
+// With `warps = specialized`, four warps of a block (producers) copy right
+// operands, and the others (consumers) compute. Chunks use the pipeline stages
+// in turn, across all work items of a block. Each stage has two pairs of
+// mbarriers, for the operands of scores and of sums. In a pair, `full` is
+// signalled by the asynchronous copies when the chunk has landed, and `empty`
+// by the consumer warps when they have multiplied it. So consumers of different
+// rows need not be at the same chunk. Consumers need no registers for copy
+// addresses, and producers give most of their registers to the consumers
+// (setmaxnreg).
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +21,7 @@ using namespace luminal;
 using namespace luminal::blocks;
 using namespace mlir;
 
-/// Of the hardware's numbered barriers, 0 is that of all threads of a block.
+/// Hardware barrier 0 is that of all threads of a block.
 static constexpr int32_t kConsumerBarrier = 1;
 
 static Value getI32(Emitter &e, int64_t n) {
@@ -27,10 +29,10 @@ static Value getI32(Emitter &e, int64_t n) {
 }
 
 //===----------------------------------------------------------------------===//
-// Stages
+// Pipeline stages
 //===----------------------------------------------------------------------===//
 
-/// Where the walk of a unit begins.
+/// The place at which a work item's loop begins.
 RingPlace StreamedBlocks::getFirstPlace() {
   if (warpRole == WarpRole::Any)
     return {e.constant(0), {}};
@@ -49,7 +51,7 @@ RingPlace StreamedBlocks::getNextPlace(RingPlace place) {
   return next;
 }
 
-/// The next unit's walk begins there.
+/// Stores the place at which the next work item's loop begins.
 void StreamedBlocks::keepPlace(RingPlace place) {
   if (!place.phase)
     return;
@@ -69,9 +71,9 @@ Value StreamedBlocks::getRingBarrier(CopiedFor what, bool isFull, Value slot) {
   return LLVM::AddrSpaceCastOp::create(e.b, sharedType, at);
 }
 
-/// Waits until the chunk of a stage is there, or was multiplied.
+/// Waits until a stage is full, or empty.
 void StreamedBlocks::waitForRing(CopiedFor what, bool isFull, RingPlace place) {
-  // No chunk was there before the first ones.
+  // All stages are empty at first: wait for the opposite phase.
   Value phase =
       isFull ? place.phase
              : Value(arith::XOrIOp::create(e.b, place.phase, getI32(e, 1)));
@@ -82,14 +84,16 @@ void StreamedBlocks::waitForRing(CopiedFor what, bool isFull, RingPlace place) {
           {getRingBarrier(what, isFull, place.slot), phase}, "r,r,~{memory}");
 }
 
-/// What was copied is seen by tensor cores, which read it themselves.
+/// Waits for a chunk and makes it visible to tensor cores, which read it
+/// asynchronously.
 void StreamedBlocks::awaitCopies(CopiedFor what, RingPlace place) {
   waitForRing(what, /*isFull=*/true, place);
   emitSharedFence(e);
 }
 
-/// The warp has multiplied what is in a stage: its first thread says so,
-/// without a branch beside which products could not go on.
+/// Signals that this warp has multiplied the chunk in a stage. The first thread
+/// of the warp does so, predicated instead of in a branch: a branch would force
+/// products in flight to complete.
 void StreamedBlocks::release(CopiedFor what, RingPlace place) {
   if (warpRole != WarpRole::Consumer)
     return;
@@ -110,8 +114,9 @@ void StreamedBlocks::meetConsumers() {
                           Value());
 }
 
-/// All have read what an earlier unit left: of the consumers' own operands, and
-/// where blocks look at what others skip, of what it found.
+/// Waits until all threads are done with the previous work item: with the
+/// consumers' own operands and, if blocks check what others skip, with the
+/// result of that check.
 void StreamedBlocks::meetBeforeUnit() {
   if (warpRole == WarpRole::Any || tile.skipped == StreamTile::Skipped::Shared)
     barrier();
@@ -123,7 +128,7 @@ void StreamedBlocks::meetBeforeUnit() {
 // Roles
 //===----------------------------------------------------------------------===//
 
-/// Copies the chunk from `lo` on to a stage that is free.
+/// Waits for an empty stage and copies the chunk at `lo` to it.
 void StreamedBlocks::produce(CopiedFor what, Value lo, RingPlace place) {
   waitForRing(what, /*isFull=*/false, place);
   startCopies(what == CopiedFor::Scores ? scores : sums, {lo, place.slot});
@@ -132,7 +137,8 @@ void StreamedBlocks::produce(CopiedFor what, Value lo, RingPlace place) {
       /*noinc=*/e.b.getBoolAttr(true));
 }
 
-/// Copies what is walked, scores a chunk ahead of sums, as consumers take them.
+/// Copies the chunks of the range as consumers free the stages; scores are one
+/// chunk ahead of sums.
 void StreamedBlocks::emitProducer(IndexRange walked) {
   Value chunk = e.constant(t.chunk);
   e.ifThen(e.less(walked.lo, walked.hi), [&] {
@@ -153,7 +159,7 @@ void StreamedBlocks::emitProducer(IndexRange walked) {
   });
 }
 
-/// The code of each role walks all units of the block.
+/// Emits the loop over work items once for each role.
 WorkShape StreamedBlocks::emitRoles(Emitter::Team team) {
   ImplicitLocOpBuilder &b = e.b;
   ring = e.makeLaunchShared();

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Terms are often powers of `c x - r`, where r is the maximum of c x over the
-// row. A maximum of c x is c times that of x, to the bit, where c is positive:
-// so the factor is taken once a row, and each exponent by one fma, which rounds
-// once where a product and a difference do twice. Only where powers are
-// approximate.
+// row. If c is positive, max(c x) equals c max(x) bit for bit. So the factor is
+// applied once per row to the maximum, and once per element in one fma that
+// computes the exponent. The fma rounds once where a product and a difference
+// round twice; therefore this is done only for approximate powers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,14 +21,15 @@ using namespace mlir;
 
 using luminal::llir::Fn;
 
-/// The number that all elements are, also where a view reads one.
+/// The number that all elements of `v` are equal to, possibly read through
+/// views.
 static std::optional<double> getNumber(Value v) {
   while (auto view = v.getDefiningOp<llir::ViewOp>())
     v = view.getOperand();
   return llir::getFloatSplat(v);
 }
 
-/// The positive factor of a product in f32, and the other operand.
+/// The positive constant factor of an f32 product, and the other operand.
 static std::optional<std::pair<double, Value>>
 findFactor(llir::ElementwiseOp op) {
   if (!op || op.getFn() != Fn::Mul || !getElementType(op.getResult()).isF32())
@@ -53,7 +54,7 @@ void StreamedBlocks::findScaled() {
     Value terms = maximum->getOperand(0);
     ScaledTerms scaled;
     scaled.maximum = maximum;
-    // What a mask holds back is -inf, with the factor or without.
+    // Masked elements are -inf with or without the factor.
     auto op = terms.getDefiningOp<llir::ElementwiseOp>();
     auto isOnlyReader = [&] {
       return op.getResult() == terms || op->hasOneUse();
@@ -66,7 +67,7 @@ void StreamedBlocks::findScaled() {
       continue;
     scaled.product = op.getResult();
     std::tie(scaled.factor, scaled.unscaled) = *factor;
-    // All other readers subtract the reference.
+    // All other readers must subtract the reference.
     bool areKnown = llvm::all_of(terms.getUsers(), [&](Operation *user) {
       if (user == maximum)
         return true;
@@ -83,14 +84,15 @@ void StreamedBlocks::findScaled() {
   }
 }
 
-/// From here to the end of the memo scope, what is read of the terms at the
-/// place that is set has no factor.
+/// Until the end of the memo scope, reads of the terms at the current position
+/// get them without the factor.
 void StreamedBlocks::rememberUnscaled() {
   for (const ScaledTerms &scaled : scaledTerms)
     e.remember(scaled.product, at, e.emit(scaled.unscaled, at));
 }
 
-/// The exponents there, of the row `number`.
+/// Remembers the exponents at the current position, for the thread's row
+/// `number`.
 void StreamedBlocks::rememberExponents(unsigned number) {
   for (const ScaledTerms &scaled : scaledTerms) {
     Type type = e.b.getF32Type();
@@ -105,7 +107,7 @@ void StreamedBlocks::rememberExponents(unsigned number) {
   }
 }
 
-/// The state of a maximum over the terms, with their factor.
+/// Applies the factor to the state of a maximum over terms.
 void StreamedBlocks::scaleMaximum(const RowState &state,
                                   SmallVectorImpl<Value> &values) {
   for (const ScaledTerms &scaled : scaledTerms)

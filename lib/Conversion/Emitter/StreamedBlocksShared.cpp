@@ -1,17 +1,18 @@
 //===- StreamedBlocksShared.cpp - What blocks skip, looked at by others ---===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A block that leaves out chunks takes zeros times their elements for 0, which
-// holds where those are finite (StreamedBlocksWalk.cpp). With `skipped =
-// shared` it does not look at them: the blocks of the other rows do, which
-// multiply them. An element that is not finite makes all sums of its column
-// no finite number, also those of rows that hold it back. So each block says
-// whether it has a row of finite sums, and the last one to say so walks all
-// rows again, without leaving anything out, where some block has none.
+// A block that skips a masked chunk assumes that zero times its elements is 0,
+// which holds only if they are finite (StreamedBlocksWalk.cpp). With `skipped =
+// shared` a block does not check the elements that it skips: the blocks of
+// other rows multiply them anyway. A non-finite element makes the sums of its
+// column non-finite in every row, including rows in which it is masked. So each
+// block reports whether it has a row whose sums are all finite. The last block
+// to report recomputes all rows without skipping if some block has no such row.
 //
-// Of each group of blocks, those of all rows, there are two counters: how many
-// blocks have walked, and how many of them found a column without a finite sum
-// (in the upper half of one word); and how many have written their results.
+// There are two counters for each group of blocks, the blocks of all rows. One
+// counts the blocks that have computed their rows and, in the upper half of the
+// word, those of them without a finite row. The other counts the blocks that
+// have written their results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +26,7 @@ using namespace luminal;
 using namespace luminal::blocks;
 using namespace mlir;
 
-/// Whether (i1) no row of this thread has finite sums only. Of a product at
-/// least.
+/// Whether (i1) some product has non-finite sums in all rows of this thread.
 Value StreamedBlocks::hasNoFiniteRow() {
   ImplicitLocOpBuilder &b = e.b;
   Value any = arith::ConstantOp::create(b, b.getBoolAttr(false));
@@ -38,7 +38,7 @@ Value StreamedBlocks::hasNoFiniteRow() {
     for (unsigned number = 0; number < layout->countRows(); ++number) {
       if (!isUsed(number))
         continue;
-      // Zero times them: NaN where one is not finite.
+      // Sums times zero: NaN if one of them is not finite.
       Value zeros = zero;
       for (auto [i, v] : llvm::enumerate(sum->sums))
         if (sum->tile->getRowNumber(i) == number)
@@ -52,13 +52,13 @@ Value StreamedBlocks::hasNoFiniteRow() {
   return any;
 }
 
-/// Calls `body` for 0, 1, ... while its result (i1) holds.
+/// Calls `body` with 0, 1, ... until its result (i1) is false.
 static void repeat(Emitter &e, function_ref<Value(Value)> body) {
   ImplicitLocOpBuilder &b = e.b;
   auto loop = scf::WhileOp::create(b, TypeRange(b.getI64Type()),
                                    ValueRange(e.constant(0)), nullptr, nullptr);
   OpBuilder::InsertionGuard guard(b);
-  // Code looks up the function that it is in.
+  // The memo scope requires an insertion point inside the function.
   b.setInsertionPointToStart(loop.getBeforeBody());
   Emitter::MemoScope scope(e);
   Value number = loop.getBeforeArguments()[0];
@@ -69,7 +69,7 @@ static void repeat(Emitter &e, function_ref<Value(Value)> body) {
 }
 
 namespace {
-/// The counters of a group of blocks.
+/// The counters of one group of blocks.
 struct Counters {
   Counters(Emitter &e, Value group, Value blocks)
       : e(e), b(e.b), blocks(blocks),
@@ -77,8 +77,9 @@ struct Counters {
             e.address(e.counters, e.mul(group, e.constant(2)), b.getI64Type())),
         written(e.address(walked, e.constant(1), b.getI64Type())) {}
 
-  /// Counts a block that has walked; the result tells whether (i1) it is the
-  /// last one and some block found something. Then they are as they were.
+  /// Counts a block that has computed its rows. The result (i1) is true if it
+  /// is the last one and some block reported a problem. The last one resets the
+  /// counter.
   Value arrive(Value foundBad) {
     Type i64 = b.getI64Type();
     Value bad = e.mul(arith::ExtUIOp::create(b, i64, foundBad),
@@ -96,7 +97,8 @@ struct Counters {
         arith::CmpIOp::create(b, arith::CmpIPredicate::ne, now, count);
     return arith::AndIOp::create(b, isLast, isBad);
   }
-  /// Counts a block that has written: the last one makes it 0 again.
+  /// Counts a block that has written its results; the last one resets the
+  /// counter.
   void leave() {
     Type i32 = b.getI32Type();
     fence();
@@ -105,7 +107,7 @@ struct Counters {
         arith::TruncIOp::create(b, i32, e.sub(blocks, e.constant(1))),
         LLVM::AtomicOrdering::monotonic, e.syncScope, /*alignment=*/4);
   }
-  /// Waits until all other blocks have.
+  /// Waits until all other blocks have written their results.
   void waitForOthers() {
     Type i32 = b.getI32Type();
     Value others =
@@ -118,7 +120,7 @@ struct Counters {
   }
 
 private:
-  /// Counting orders nothing (PartsEmitter.cpp).
+  /// The atomics are relaxed, so ordering needs a fence (PartsEmitter.cpp).
   void fence() {
     LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acq_rel, e.syncScope);
   }
@@ -129,9 +131,9 @@ private:
 };
 } // namespace
 
-/// A unit is walked, and written; and where it is the last of its group and
-/// some block found something, then all of the group are once more, the rounds
-/// after the first.
+/// Computes and writes a work item (round 0). If it is the last of its group
+/// and some block reported a problem, rounds 1, 2, ... recompute every work
+/// item of the group without skipping.
 void StreamedBlocks::emitUnitsShared(const Grid &grid) {
   ImplicitLocOpBuilder &b = e.b;
   Emitter::Repeated repeated(e, {s.extents.begin(), s.extents.end()});
@@ -153,7 +155,7 @@ void StreamedBlocks::emitUnitsShared(const Grid &grid) {
     auto getCounters = [&] {
       return Counters(e, e.divU(unit, blocks), blocks);
     };
-    // No result of the first round may come after one of a later one.
+    // Results of round 0 must not be written after those of later rounds.
     Value isSecond =
         arith::CmpIOp::create(b, arith::CmpIPredicate::eq, round, one);
     e.ifThen(both(isFirst, isSecond), [&] { getCounters().waitForOthers(); });
@@ -163,18 +165,21 @@ void StreamedBlocks::emitUnitsShared(const Grid &grid) {
     emitWalk(setUnit(e, s, grid, at), {none, e.value(t.extent)}, isAgain);
     Value foundBad =
         isAnyOfBlock(arith::OrIOp::create(b, foundGap, hasNoFiniteRow()));
-    // What right operands had is free: all have met.
+    // All threads are past the loop, so the shared memory of the right operands
+    // can hold the flag.
     e.ifThen(counts, [&] {
       Value mustRepeat = getCounters().arrive(foundBad);
       LLVM::StoreOp::create(b, arith::ExtUIOp::create(b, i8, mustRepeat),
                             shared, 1);
     });
     emitEnd();
-    // All have written, and the flag is there.
+    // After the barrier all threads have written their results and can read the
+    // flag.
     barrier();
     Value mustRepeat = arith::TruncIOp::create(
         b, b.getI1Type(), LLVM::LoadOp::create(b, i8, shared, 1));
-    // The block that repeats has written once it has all rows.
+    // The block that recomputes the group counts as written once it is done
+    // with all rows.
     Value goesOn =
         arith::SelectOp::create(b, isOnce, mustRepeat, e.less(round, blocks));
     Value isDone = arith::XOrIOp::create(

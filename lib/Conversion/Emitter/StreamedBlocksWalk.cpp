@@ -1,10 +1,11 @@
 //===- StreamedBlocksWalk.cpp - Which chunks a block of threads walks -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Where a mask is proved (MaskAnalysis), a block walks only the chunks that
-// some row of its needs: what it leaves out are zeros times elements of right
-// operands, which are looked at for a value that is not finite first. Where the
-// mask is added to scores, what makes these is looked at as well.
+// If a mask has been proved (MaskAnalysis), a block iterates only over the
+// chunks that some row of its tile needs. A skipped chunk contributes zeros
+// times elements of right operands, so those elements are first checked to be
+// finite. If the mask is added to scores, the operands of the scores are
+// checked too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,13 +21,13 @@ using namespace luminal;
 using namespace luminal::blocks;
 using namespace mlir;
 
-/// Chunks that are looked at together for elements that are not finite, so that
-/// their reads are on the way at a time.
+/// Chunks that are checked for non-finite elements in one iteration, so that
+/// their loads overlap.
 static constexpr int64_t kCheckedChunks = 4;
 
-/// The first row of the unit. Units whose rows walk more begin first, so that
-/// the last ones to end are short: rows are taken from the end where spans
-/// grow.
+/// The first row of the work item. If later rows need longer spans, work items
+/// are assigned from the last row backwards, so that the longest ones start
+/// first.
 Value StreamedBlocks::getFirstRow(ArrayRef<IndexRange> ranges) {
   if (!rowAxis)
     return e.constant(0);
@@ -39,8 +40,8 @@ Value StreamedBlocks::getFirstRow(ArrayRef<IndexRange> ranges) {
   return e.sub(e.value(e.simplify(last)), lo);
 }
 
-/// The least index of the spans of the tile's rows, and the end of them. Of
-/// empty ones too.
+/// The lowest index of the spans of the tile's rows, and the end of the
+/// highest. Empty spans are included.
 std::pair<Value, Value> StreamedBlocks::getBounds(const StreamSpan &of) {
   if (!rowAxis)
     return {e.value(of.lo), e.value(of.hi)};
@@ -70,7 +71,8 @@ std::pair<Value, Value> StreamedBlocks::getBounds(const StreamSpan &of) {
   return {found[0], found[1]};
 }
 
-/// Where conditions may fail for some row of the tile.
+/// Finds the ranges in which the condition of some select may be false for some
+/// row of the tile.
 void StreamedBlocks::findExceptions() {
   exceptions.clear();
   for (const StreamSelect &select : selects)
@@ -78,7 +80,7 @@ void StreamedBlocks::findExceptions() {
       exceptions.push_back(getBounds(of));
 }
 
-/// Whether the chunk from `lo` on has no index where a condition may fail.
+/// Whether all conditions hold in the whole chunk that begins at `lo`.
 Value StreamedBlocks::isRegular(Value lo) {
   Value end = e.add(lo, e.constant(t.chunk));
   Value all;
@@ -91,8 +93,9 @@ Value StreamedBlocks::isRegular(Value lo) {
   return arith::XOrIOp::create(e.b, all, one);
 }
 
-/// The elements of the selects at all places of the chunk from `lo` on: where
-/// no condition can fail, those of the first operands.
+/// Computes the elements of the selects at all positions of the chunk that
+/// begins at `lo`; without evaluating the conditions if these hold in the whole
+/// chunk.
 void StreamedBlocks::chooseMasks(Value lo) {
   chosen.clear();
   if (selects.empty())
@@ -124,7 +127,8 @@ void StreamedBlocks::chooseMasks(Value lo) {
                         all.begin() + (i + 1) * places);
 }
 
-/// The indices of the stream that some row of the tile needs, in whole chunks.
+/// The range of the stream that some row of the tile needs, rounded to whole
+/// chunks.
 IndexRange StreamedBlocks::getNeeded() {
   Value none = e.constant(0), extent = e.value(t.extent);
   auto [lo, hi] = getBounds(*span);
@@ -134,19 +138,19 @@ IndexRange StreamedBlocks::getNeeded() {
   auto roundDown = [&](Value v) { return e.mul(e.divU(v, chunk), chunk); };
   hi = roundDown(e.add(hi, e.constant(t.chunk - 1)));
   hi = e.minS(hi, extent);
-  // Where no row needs anything, all is before the end.
+  // The range is empty if no row needs anything.
   return {e.minS(roundDown(lo), hi), hi};
 }
 
-/// `zeros` and zero times what the thread brings of a right operand for chunks
-/// in [from, to), and maybe of some after them: NaN where an element is not
-/// finite. In the operand's own type, of which threads multiply two narrow
-/// elements at a time.
+/// Adds to `zeros` zero times the thread's elements of a right operand, for the
+/// chunks in [from, to) and possibly some after them. The result is NaN if one
+/// of them is not finite. Computed in the operand's type, so that narrow
+/// elements are multiplied in pairs.
 Value StreamedBlocks::emitZeros(const Product &sum, Value from, Value to,
                                 Value zeros) {
   Type element = sum.tile->getElement();
   Value step = e.constant(kCheckedChunks * t.chunk);
-  // There is a chunk where there is something to check.
+  // If there is anything to check, there is at least one chunk.
   Value last = e.sub(e.value(t.extent), e.constant(t.chunk));
   return e.forLoop(from, to, step, zeros, [&](Value lo, ValueRange before) {
     SmallVector<Value> vectors;
@@ -171,15 +175,15 @@ Value StreamedBlocks::emitZeros(const Product &sum, Value from, Value to,
   })[0];
 }
 
-/// Whether (i1) an element is not finite that the thread brings of right
-/// operands of sums for chunks in some of these ranges.
+/// Whether (i1) this thread found a non-finite element in the right operands of
+/// sums, for chunks in these ranges.
 Value StreamedBlocks::findNotFinite(ArrayRef<IndexRange> ranges) {
   Value isBad = arith::ConstantOp::create(e.b, e.b.getBoolAttr(false));
   if (warpRole == WarpRole::Producer)
     return isBad;
   for (auto &sum : sums) {
     Emitter::Repeated repeated(e, {t.extent});
-    // As the thread reads it.
+    // In vectors as the thread loads them.
     Type element = sum->tile->getElement();
     unsigned lanes = sum->right->getLanes();
     Type type = lanes > 1 ? Type(VectorType::get({lanes}, element)) : element;
@@ -199,9 +203,9 @@ Value StreamedBlocks::findNotFinite(ArrayRef<IndexRange> ranges) {
   return isBad;
 }
 
-/// Whether (i1) an element that makes scores is too large (ScoredBound.h) among
-/// those that the thread brings of the rows, and of every `step`th index from
-/// the begin of each of these ranges, a chunk each.
+/// Whether (i1) this thread found an operand of the scores that is too large
+/// (ScoredBound.h): among the rows, and in chunks at every `step`th index of
+/// each range.
 Value StreamedBlocks::findUnbounded(ArrayRef<IndexRange> ranges, Value step) {
   Value isBad = arith::ConstantOp::create(e.b, e.b.getBoolAttr(false));
   if (warpRole == WarpRole::Producer)
@@ -247,7 +251,7 @@ Value StreamedBlocks::findUnbounded(ArrayRef<IndexRange> ranges, Value step) {
   return isBad;
 }
 
-/// Whether (i1) `v` holds in any thread of the block, all of which meet.
+/// Whether (i1) `v` holds in any thread of the block. This is also a barrier.
 Value StreamedBlocks::isAnyOfBlock(Value v) {
   Value all = arith::ConstantOp::create(e.b, e.b.getI32IntegerAttr(0));
   return LLVM::CallIntrinsicOp::create(
@@ -257,14 +261,14 @@ Value StreamedBlocks::isAnyOfBlock(Value v) {
       .getResult(0);
 }
 
-/// The chunks of `part` that the block walks: those that it needs, or all where
-/// what it would leave out is not finite.
+/// The chunks of `part` that the block iterates over: those that it needs, or
+/// all of them if what it would skip is not finite.
 IndexRange StreamedBlocks::getWalked(IndexRange part) {
   if (!span)
     return part;
   IndexRange needed = getNeeded();
   if (parts > 1) {
-    // Nothing of the part is needed where it ends before it begins.
+    // The range is empty if the part has nothing that is needed.
     needed.lo = e.maxS(part.lo, e.minS(part.hi, needed.lo));
     needed.hi = e.maxS(needed.lo, e.minS(part.hi, needed.hi));
   }
@@ -278,10 +282,11 @@ IndexRange StreamedBlocks::getWalked(IndexRange part) {
           arith::SelectOp::create(e.b, isBad, part.hi, needed.hi)};
 }
 
-/// The same of all of the stream where other blocks look at what they walk:
-/// those that it needs, or all where `isAll` (i1) holds. What no block walks
-/// lies before what the first one needs, or between what one needs and what the
-/// next one does, for spans do not fall with rows: the block looks at that.
+/// The same where other blocks check what this block skips: the chunks that it
+/// needs, or the whole stream if `isAll` (i1). Spans do not decrease with the
+/// row. So chunks that no block iterates over are before the span of the first
+/// block, or between the spans of two consecutive blocks. This block checks
+/// those next to its own span.
 IndexRange StreamedBlocks::getWalkedShared(Value isAll) {
   Value none = e.constant(0), extent = e.value(t.extent);
   IndexRange needed = getNeeded();
@@ -297,7 +302,7 @@ IndexRange StreamedBlocks::getWalkedShared(Value isAll) {
         after = arith::SelectOp::create(e.b, isLast, extent, next.lo);
   foundGap = findNotFinite({{none, before}, {needed.hi, after}});
   if (span->assumesBounded) {
-    // Blocks take chunks of what makes scores by turns.
+    // The blocks share the check of the scores' operands, a chunk each in turn.
     Value chunk = e.constant(t.chunk);
     Value own = e.mul(e.divU(firstRow, e.constant(tile.rows)), chunk),
           step = e.mul(e.value(e.simplify(rowAxis->countBlocks())), chunk);
