@@ -10,13 +10,7 @@
 // asynchronous copies if memory holds them in the multiplied type, otherwise
 // through registers (right operands of scores only). Terms are relative to a
 // reference of their row (StreamReference).
-//
-// The other files of the class: StreamedBlocksCopies.cpp copies right operands;
-// StreamedBlocksWalk.cpp finds the chunks that a work item iterates over;
-// StreamedBlocksShared.cpp lets blocks check the chunks that others skip;
-// StreamedBlocksAhead.cpp overlaps asynchronous products with the computation
-// of terms; StreamedBlocksRoles.cpp specializes warps; StreamedBlocksParts.cpp
-// merges parts of the stream (split-kv).
+// StreamedBlocks.h lists the other files of the class.
 //
 //===----------------------------------------------------------------------===//
 
