@@ -1,7 +1,7 @@
 //===- Chance.cpp - Rounding up or down by chance ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tested by test/unit/Reference/RoundingTest.cpp.
+// Tested in test/unit/Reference/RoundingTest.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ static thread_local Chance *current = nullptr;
 
 Chance *Chance::get() { return current; }
 
-// The state may not be zero.
+// xorshift requires a state other than zero.
 Chance::Chance(uint64_t seed) : before(current), state(2 * seed + 1) {
   current = this;
 }
@@ -46,7 +46,7 @@ float Chance::round(float nearest, double value) {
 uint16_t Chance::round(uint16_t bits, double nearest, double value) {
   if (!takesOther(nearest, value))
     return bits;
-  // Bits count up with the magnitude.
+  // The bits of a float, read as an integer, increase with its magnitude.
   return std::abs(value) > std::abs(nearest) ? bits + 1 : bits - 1;
 }
 
@@ -58,7 +58,7 @@ double Chance::add(DType t, double a, double b) {
   double sum = a + b;
   if (t != DType::F64)
     return step(t, sum);
-  // Knuth's exact error of the sum.
+  // The exact error of the sum (Knuth's TwoSum).
   double part = sum - a, error = (a - (sum - part)) + (b - part);
   if (error == 0 || !std::isfinite(error) || !flip(state))
     return sum;

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Accessors by element type: load(p, i) and store(value, p, i) of element i of
-// an array of any alignment. A loop is written once and instantiated with the
-// accessor of its type, so that types are not dispatched per element.
+// an array of any alignment. A loop is written once and instantiated for each
+// accessor, so that types are not dispatched per element.
 //
-// Where a Chance is alive, they round by it.
+// While a Chance exists, stores round at random.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,24 +17,24 @@
 
 namespace luminal::reference {
 
-/// While one is alive, this thread rounds what is not exact up or down, each
-/// half of the times: Options::roundingSeed.
+/// While an object of this class exists, this thread rounds values that are not
+/// exact up or down, each with probability 1/2 (Options::roundingSeed).
 class Chance {
 public:
   explicit Chance(uint64_t seed);
   ~Chance();
   Chance(const Chance &) = delete;
   Chance &operator=(const Chance &) = delete;
-  /// Null where values are rounded to the nearest.
+  /// Null if values are rounded to nearest.
   static Chance *get();
 
-  /// The neighbour of `nearest`, which `value` was rounded to, on the other
-  /// side of `value`, half of the times.
+  /// With probability 1/2 `nearest`, to which `value` was rounded; otherwise
+  /// its neighbour on the other side of `value`.
   float round(float nearest, double value);
-  /// The same of the bits of a narrow float, which decode to `nearest`.
+  /// The same for the bits of a narrow float, which decode to `nearest`.
   uint16_t round(uint16_t bits, double nearest, double value);
-  /// The sum of two partial sums over elements of `t`, and a step on the way to
-  /// one.
+  /// `add` returns the sum of two partial sums over elements of type `t`, and
+  /// `step` an intermediate value of such a sum, both rounded at random.
   double add(DType t, double a, double b);
   double step(DType t, double value);
 
@@ -44,8 +44,8 @@ private:
   uint64_t state;
 };
 
-/// What sums over elements of a type, and functions of its rows, are computed
-/// with: in double, rounded on the way only by chance.
+/// Arithmetic for sums over elements of a type and for functions of its rows:
+/// in double, with intermediate results rounded only if rounding is random.
 class Sums {
 public:
   explicit Sums(DType t) : t(t), chance(Chance::get()) {}
@@ -76,8 +76,8 @@ struct Plain {
   }
 };
 
-// Floats as double: f64 and f32 exactly; writing rounds once. Narrower ones are
-// read from a table.
+// Floats are loaded as double and rounded once when stored. f32 and f64 are
+// loaded exactly by conversion, narrower types through a table.
 struct Half {
   static double load(const char *p, int64_t i) {
     return decodeSmallFloat(kF16Format, Plain<uint16_t>::load<uint16_t>(p, i));
@@ -106,7 +106,7 @@ struct PlainFloat {
 using Single = PlainFloat<float>;
 using Double = PlainFloat<double>;
 
-// The same, rounded by chance.
+// The same with random rounding.
 struct ChanceHalf : Half {
   static void store(double value, char *p, int64_t i) {
     uint16_t bits = doubleToF16(value);
@@ -128,7 +128,7 @@ struct ChanceSingle : Single {
   }
 };
 
-// Integers as 64 bits; writing wraps.
+// Integers are loaded as 64 bits; storing wraps.
 template <typename T>
 struct PlainInt {
   static int64_t load(const char *p, int64_t i) {
@@ -138,7 +138,7 @@ struct PlainInt {
     Plain<T>::store(value, p, i);
   }
 };
-/// 0 or 1; writing keeps the last bit.
+/// 0 or 1; storing keeps the lowest bit.
 struct Bool {
   static int64_t load(const char *p, int64_t i) { return p[i] != 0; }
   static void store(int64_t value, char *p, int64_t i) {
@@ -146,8 +146,8 @@ struct Bool {
   }
 };
 
-/// fn(accessor of a float dtype). Storage types have none: the result is
-/// empty.
+/// Calls fn with the accessor of a float dtype. Types for storage only have no
+/// accessor: the result is then default-constructed.
 template <typename Fn>
 auto forFloat(DType t, Fn fn) -> decltype(fn(Single())) {
   bool byChance = Chance::get();
@@ -165,7 +165,7 @@ auto forFloat(DType t, Fn fn) -> decltype(fn(Single())) {
   }
 }
 
-/// storeFloat, by chance where one is alive.
+/// storeFloat with random rounding if a Chance exists.
 inline void store(DType t, double value, char *to) {
   bool isDone = Chance::get() && forFloat(t, [&](auto access) {
                   decltype(access)::store(value, to, 0);
@@ -175,7 +175,7 @@ inline void store(DType t, double value, char *to) {
     storeFloat(t, value, to);
 }
 
-/// fn(accessor of an integer dtype), likewise.
+/// Calls fn with the accessor of an integer dtype, like forFloat.
 template <typename Fn>
 auto forInt(DType t, Fn fn) -> decltype(fn(Bool())) {
   switch (t) {

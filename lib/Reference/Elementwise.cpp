@@ -27,8 +27,8 @@ static ChunkFn floatUnary(DType t, F f) {
   });
 }
 
-/// out = f(x, y). Computing + - * / and fmod of f32 and narrower values in
-/// double and rounding once more equals rounding the exact result once.
+/// out = f(x, y). For + - * / and fmod of f32 or narrower values, computing in
+/// double and rounding again gives the correctly rounded result.
 template <typename F>
 static ChunkFn floatBinary(DType t, F f) {
   return forFloat(t, [&](auto access) -> ChunkFn {
@@ -40,7 +40,8 @@ static ChunkFn floatBinary(DType t, F f) {
   });
 }
 
-/// Integers in 64 bits (u64 so that they wrap), stored in their own width.
+/// Computes integers in 64 bits (as unsigned, so that they wrap) and stores
+/// them in their own width.
 template <typename F>
 static ChunkFn intBinary(DType t, F f) {
   return forInt(t, [&](auto access) -> ChunkFn {
@@ -74,8 +75,9 @@ static ChunkFn cast(DType from, DType to) {
         To::store(From::load(in[0], i), out, i);
     };
   };
-  // Between f32 and f64, and between integers, reading and writing convert; by
-  // chance writing always rounds.
+  // Between f32 and f64, and between integers, load and store convert exactly
+  // as needed. With random rounding, narrow floats take this path too, so that
+  // the store rounds at random.
   auto isWide = [](DType t) {
     bool isNarrow = t == DType::F16 || t == DType::BF16;
     return t == DType::F32 || t == DType::F64 || (isNarrow && Chance::get());
@@ -152,7 +154,7 @@ static int64_t floorDivide(int64_t a, int64_t b) {
   return truncDivide(a, b) - (r != 0 && (r < 0) != (b < 0) ? 1 : 0);
 }
 
-/// By the expressions of Functions.def.
+/// The function as an expression of Functions.def.
 static ChunkFn floatFunction(llir::Fn fn, DType t) {
   using llir::Fn;
   switch (fn) {
@@ -178,7 +180,7 @@ static ChunkFn floatFunction(llir::Fn fn, DType t) {
 
 static ChunkFn intFunction(llir::Fn fn, DType t) {
   using llir::Fn;
-  // There is no second operand: the first one is read twice.
+  // A unary function passes its operand twice.
   auto unary = [&](auto f) -> ChunkFn {
     ChunkFn binary = intBinary(t, [f](int64_t a, int64_t) { return f(a); });
     return [binary](ArrayRef<const char *> in, int64_t n, char *out) {
@@ -221,7 +223,7 @@ static ChunkFn intFunction(llir::Fn fn, DType t) {
   }
 }
 
-/// Of operands of one type.
+/// The function for operands of one type.
 static ChunkFn functionOf(llir::Fn fn, DType t) {
   using llir::Fn;
   switch (fn) {

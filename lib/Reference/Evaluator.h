@@ -1,11 +1,11 @@
 //===- Evaluator.h - Values of a program while it is evaluated ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A value is a node that gives its elements in row-major order. Most nodes hold
-// a tensor. An elementwise op, view or iota whose users all read it in order,
-// and finally for one op, stays a recipe and is computed when it is read, a
-// chunk at a time: the factors of a matrix product, and the comparisons of all
-// pairs for a sort, are never materialised.
+// A value is a node that produces its elements in row-major order. Most nodes
+// hold a tensor. An elementwise op, view or iota stays a recipe, which is
+// computed in chunks as it is read, if all its users read it in order and it
+// ends up in a single op. So the factors of a matrix product and the pairwise
+// comparisons of a sort are never materialised.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,9 +34,9 @@ public:
   }
   virtual ~Node() = default;
   /// The bytes of elements [begin, begin + n), n <= kChunk, valid until the
-  /// next call; failures have been reported.
+  /// next call. A failure has been reported.
   virtual mlir::FailureOr<const char *> read(int64_t begin, int64_t n) = 0;
-  /// The tensor, where the node holds one.
+  /// The tensor, or null if the node is a recipe.
   virtual const Tensor *getTensor() const { return nullptr; }
 
   DType dtype;
@@ -45,7 +45,7 @@ public:
 };
 using NodePtr = std::shared_ptr<Node>;
 
-/// A node that is computed when it is read. The last chunk is cached: users
+/// A node that is computed when it is read. The last chunk is cached, so users
 /// that read the same chunk share it.
 class Recipe : public Node {
 public:
@@ -54,7 +54,7 @@ public:
   mlir::FailureOr<const char *> read(int64_t begin, int64_t n) final;
 
 protected:
-  /// Elements [begin, begin + n) to `out`.
+  /// Writes elements [begin, begin + n) to `out`.
   virtual mlir::LogicalResult compute(int64_t begin, int64_t n, char *out) = 0;
 
 private:
@@ -67,10 +67,9 @@ private:
 using ChunkFn = std::function<void(llvm::ArrayRef<const char *> inputs,
                                    int64_t n, char *out)>;
 
-/// What the elementwise ops of HLIR compute, by name of the op; a null function
-/// for any other op.
+/// The function of an elementwise op of HLIR; null for any other op.
 ChunkFn getElementwise(mlir::Operation *op);
-/// What a scalar function of LLIR computes on inputs of these dtypes.
+/// The scalar function of LLIR for inputs of these dtypes.
 ChunkFn getScalarFunction(llir::Fn fn, llvm::ArrayRef<DType> inputs,
                           DType result);
 
@@ -79,12 +78,12 @@ public:
   Evaluator(const SymbolValues &symbols, const Options &options, Work &work)
       : symbols(symbols), options(options), work(work) {}
 
-  /// Runs a block whose arguments are `arguments`; the operands of its
+  /// Runs a block with these arguments and returns the operands of its
   /// terminator.
   mlir::FailureOr<llvm::SmallVector<NodePtr>>
   run(mlir::Block &block, llvm::ArrayRef<NodePtr> arguments);
 
-  /// The tensor of a node, computed now if necessary.
+  /// The tensor of a node, which is materialised if necessary.
   mlir::FailureOr<Tensor> force(mlir::Operation *op, NodePtr &node);
 
 private:
@@ -92,15 +91,15 @@ private:
   mlir::LogicalResult runHLIR(mlir::Operation *op);
   mlir::LogicalResult runLLIR(mlir::Operation *op);
 
-  // By op; each defines the op's results.
+  // One function for each kind of op; each defines the op's results.
   mlir::LogicalResult elementwise(mlir::Operation *op, ChunkFn fn);
   mlir::LogicalResult view(mlir::Operation *op, hlir::MapAttr map);
-  /// Elements of `source`, through `map` from an index of `shape`.
+  /// A node of shape `shape` that reads `source` through `map`.
   mlir::FailureOr<NodePtr> readThrough(mlir::Operation *op, hlir::MapAttr map,
                                        llvm::ArrayRef<int64_t> shape,
                                        Tensor source);
-  /// Fails where the symbols do not satisfy the requirements of the indices of
-  /// `op`.
+  /// Fails if the symbols violate the requirements under which the indices of
+  /// `op` are in bounds.
   mlir::LogicalResult checkRequired(mlir::Operation *op);
   mlir::LogicalResult constant(mlir::Operation *op, mlir::Attribute value);
   mlir::LogicalResult iota(mlir::Operation *op, hlir::MapAttr map);
@@ -109,14 +108,14 @@ private:
   mlir::LogicalResult gather(mlir::Operation *op);
   mlir::LogicalResult scatter(mlir::Operation *op, hlir::Combine combine);
   mlir::LogicalResult repeat(hlir::RepeatOp op);
-  /// Runs the region of `op` once for each row of `rows`, or of `each`, which
-  /// has lists of `trips` nodes; the last `numStacked` results have a row of
-  /// each trip.
+  /// Runs the region of `op` `trips` times. Each trip reads its row of each
+  /// tensor in `rows` and its node of each list of `trips` nodes in `each`. The
+  /// last `numStacked` results have one row for each trip.
   mlir::LogicalResult loop(mlir::Operation *op, int64_t trips,
                            llvm::SmallVector<NodePtr> carried,
                            llvm::ArrayRef<NodePtr> each,
                            llvm::ArrayRef<Tensor> rows, unsigned numStacked);
-  /// A kernel that the caller of the interpreter knows by name.
+  /// Runs a kernel that the caller of the interpreter supplies by name.
   mlir::LogicalResult custom(mlir::Operation *op, llvm::StringRef name);
   mlir::LogicalResult gemm(llir::GemmOp op);
   mlir::LogicalResult segments(llir::SegmentReduceOp op);
@@ -131,7 +130,8 @@ private:
   mlir::LogicalResult alias(llir::AliasOp op);
   mlir::LogicalResult concat(llir::ConcatOp op);
   mlir::LogicalResult kernel(mlir::Operation *op, mlir::Region &body);
-  /// fn(row, n, result): from a row of the last dim to one of the same length.
+  /// Calls fn(row, n, ..., result) for each row of the last dim; the result row
+  /// has the same length.
   mlir::LogicalResult
   rows(mlir::Operation *op,
        llvm::function_ref<void(const double *, int64_t, const Sums &, double *)>
@@ -141,30 +141,31 @@ private:
   mlir::FailureOr<Tensor> getTensor(mlir::Operation *op, unsigned operand) {
     return force(op, get(op->getOperand(operand)));
   }
-  /// An uninitialised tensor of a result's type, at its current size.
+  /// An uninitialised tensor with the type of a result, at the current sizes.
   mlir::FailureOr<Tensor> allocate(mlir::Operation *op, mlir::Value result);
   std::optional<Tensor> allocate(DType dtype, llvm::ArrayRef<int64_t> shape);
   mlir::FailureOr<llvm::SmallVector<int64_t>> getShape(mlir::Operation *op,
                                                        mlir::Value value);
-  /// Extents at the current sizes.
+  /// The values of extents at the current sizes.
   mlir::FailureOr<llvm::SmallVector<int64_t>>
   evaluate(mlir::Operation *op, llvm::ArrayRef<Expr> extents);
   void define(mlir::Value result, Tensor tensor);
   static NodePtr makeNode(Tensor tensor);
-  /// Defines a result by a recipe, computed at once unless `op` has a reader.
+  /// Defines a result as a recipe, which is materialised at once unless `op`
+  /// has a reader (see Reader).
   mlir::LogicalResult define(mlir::Operation *op, NodePtr recipe);
-  /// Finds the readers of a block's ops.
+  /// Finds the reader of each op of a block.
   void findReaders(mlir::Block &block);
-  /// Operands of an op without broadcast have one shape.
+  /// Checks that all operands have the shape of the result.
   mlir::LogicalResult checkSameShapes(mlir::Operation *op);
 
   const SymbolValues &symbols;
   const Options &options;
   llvm::DenseMap<mlir::Value, NodePtr> nodes;
   Work &work;
-  /// The one op for which an op's result is read, in order and once, possibly
-  /// through other recipes; and through how many of them. Null for a result
-  /// that is computed at once.
+  /// The only op that finally reads an op's result, once and in order, possibly
+  /// through other recipes, and the number of these recipes. Null if the result
+  /// is materialised at once.
   struct Reader {
     mlir::Operation *op = nullptr;
     unsigned distance = 0;

@@ -48,7 +48,8 @@ LogicalResult Evaluator::constant(Operation *op, Attribute value) {
 // Reductions
 //===----------------------------------------------------------------------===//
 
-/// Reads a node in order: fn(row, elements, n) for each piece of a row.
+/// Reads a node in order and calls fn(row, elements, n) for each piece of a
+/// row.
 static LogicalResult
 forEachPiece(Node &node, function_ref<void(size_t, const char *, int64_t)> fn) {
   int64_t length = node.shape.back(), row = 0, inRow = 0;
@@ -85,7 +86,7 @@ static LogicalResult foldRows(Node &node, Access, Step step,
   });
 }
 
-/// The rows of a float tensor folded in double, of an integer tensor in 64
+/// Folds the rows of a float tensor in double, those of an integer tensor in 64
 /// bits.
 template <typename FloatStep, typename IntStep>
 static LogicalResult reduceRows(Node &node, Tensor &result, double floatStart,
@@ -148,7 +149,7 @@ LogicalResult Evaluator::reduceMax(Operation *op) {
   if (!hasRowsOf(*result, node))
     return op->emitError() << "the result does not have the rows of the "
                               "operand";
-  // NaN wins.
+  // NaN propagates.
   auto maxFloat = [](double most, double value) {
     return value > most || std::isnan(value) ? value : most;
   };
@@ -167,7 +168,7 @@ LogicalResult Evaluator::reduceMax(Operation *op) {
 // Rows by index
 //===----------------------------------------------------------------------===//
 
-/// Index i of `indices`, if it is inside [0, extent).
+/// Index i of `indices`, or an error if it is outside [0, extent).
 static FailureOr<int64_t> getIndex(Operation *op, const Tensor &indices,
                                    int64_t i, int64_t extent) {
   int64_t index = loadInt(indices.getDType(),

@@ -26,7 +26,8 @@ void IndexProgram::compile(const Expr &e) {
     code.push_back({e.kind(), *e.asDim()});
     return;
   case Expr::Kind::Symbol:
-    // An unbound symbol has no value; a division by zero has none either.
+    // An unbound symbol has no value. It compiles to a division by zero, which
+    // has none either.
     code.push_back({Expr::Kind::Constant, 1});
     code.push_back({Expr::Kind::Constant, 0});
     code.push_back({Expr::Kind::FloorDiv, 0});
@@ -91,7 +92,7 @@ IndexProgram::evaluate(llvm::ArrayRef<int64_t> dims,
                        llvm::SmallVectorImpl<int64_t> &stack) const {
   if (std::optional<int64_t> value = evaluateFast(dims, stack))
     return value;
-  // A partial sum may overflow 64 bits where the total does not.
+  // A partial sum may overflow 64 bits although the total does not.
   return e.evaluate({}, dims.vec());
 }
 
@@ -104,7 +105,8 @@ static std::string outside(int64_t index, size_t dim, int64_t extent) {
          " is outside [0, " + std::to_string(extent) + ")";
 }
 
-/// `e` as base + sum of strides[i] * d_i with constants, if it is so.
+/// `e` as base + sum of strides[i] * d_i with constant strides, if it has that
+/// form.
 static std::optional<Affine> getAffine(const Expr &e, size_t rank) {
   Affine affine{0, {}};
   Expr rest = e;
@@ -121,7 +123,8 @@ static std::optional<Affine> getAffine(const Expr &e, size_t rank) {
   return affine;
 }
 
-/// The least and the greatest value over a shape that is not empty: at corners.
+/// The smallest and the largest value over a nonempty shape. An affine function
+/// takes them at corners.
 static std::pair<__int128, __int128> getEnds(const Affine &affine,
                                              llvm::ArrayRef<int64_t> shape) {
   __int128 low = affine.base, high = affine.base;
@@ -156,8 +159,9 @@ std::optional<IndexMap> IndexMap::get(llvm::ArrayRef<Expr> results,
       error = outside(fits ? int64_t(found) : INT64_MAX, k, sourceShape[k]);
       return std::nullopt;
     }
-    // Inside: every product below is at most the size of the source, except
-    // that a dim of extent 1 may have any stride, which nothing multiplies.
+    // All indices are inside the source, so every product below is at most its
+    // size. An exception is a dim of extent 1: its stride may be anything, but
+    // is never multiplied by anything but 0.
     map.position.base += affine->base * sourceStride;
     for (size_t i = 0; i < shape.size(); ++i)
       if (shape[i] > 1)
@@ -212,7 +216,7 @@ IndexSpace::Index IndexSpace::at(int64_t element) const {
 }
 
 void IndexSpace::advance(Index &index, int64_t steps) const {
-  // Along the last dim, with carries.
+  // Advance along the last dim and carry.
   for (size_t i = shape.size(); i-- > 0 && steps;) {
     index[i] += steps;
     if (index[i] < shape[i])
@@ -228,7 +232,7 @@ IndexValues::IndexValues(const Expr &e, llvm::ArrayRef<int64_t> shape)
     affine = std::nullopt;
     return;
   }
-  // The stride of a dim of extent 1 never counts.
+  // The stride of a dim of extent 1 has no effect.
   for (auto [stride, extent] : llvm::zip_equal(affine->strides, shape))
     if (extent == 1)
       stride = 0;

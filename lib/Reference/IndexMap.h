@@ -1,8 +1,8 @@
 //===- IndexMap.h - Maps of views as arithmetic on integers ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A map with the symbols bound: for each element of an index space, the
-// position of an element of a source tensor. Every index is checked.
+// A map with its symbols bound: the position in a source tensor for each
+// element of an index space. Every index is bounds-checked.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,17 +14,17 @@
 
 namespace luminal::reference {
 
-/// One expression over dims as postfix code.
+/// An expression over dims, compiled to postfix code.
 class IndexProgram {
 public:
   explicit IndexProgram(const Expr &e) : e(e) { compile(e); }
-  /// std::nullopt on overflow and division by zero.
+  /// nullopt on overflow or division by zero.
   std::optional<int64_t> evaluate(llvm::ArrayRef<int64_t> dims,
                                   llvm::SmallVectorImpl<int64_t> &stack) const;
 
 private:
   void compile(const Expr &e);
-  /// As evaluate, but std::nullopt where a partial result overflows.
+  /// Like evaluate, but also nullopt if a partial result overflows.
   std::optional<int64_t>
   evaluateFast(llvm::ArrayRef<int64_t> dims,
                llvm::SmallVectorImpl<int64_t> &stack) const;
@@ -41,12 +41,13 @@ class IndexSpace {
 public:
   explicit IndexSpace(llvm::ArrayRef<int64_t> shape) : shape(shape) {}
   using Index = llvm::SmallVector<int64_t>;
-  /// The index of an element.
+  /// The index of an element, given by its row-major number.
   Index at(int64_t element) const;
-  /// Advances an index by some elements.
+  /// Advances an index by a number of elements.
   void advance(Index &index, int64_t steps) const;
-  /// fn(done, n, index) for pieces of rows that make up elements [begin, begin
-  /// + count): each piece has n elements, from `index` on.
+  /// Splits elements [begin, begin + count) into pieces of rows and calls
+  /// fn(done, n, index) for each: n elements that start at `index`, after
+  /// `done` earlier ones.
   template <typename Fn>
   void forEachPiece(int64_t begin, int64_t count, Fn fn) const {
     Index index = at(begin);
@@ -81,13 +82,13 @@ struct Affine {
 class IndexValues {
 public:
   IndexValues(const Expr &e, llvm::ArrayRef<int64_t> shape);
-  /// Those of elements [begin, begin + count); false where one has none.
+  /// The values of elements [begin, begin + count); false if one has no value.
   bool fill(int64_t begin, int64_t count, int64_t *values) const;
 
 private:
   IndexSpace space;
   IndexProgram program;
-  /// Set where the expression is affine, and nothing overflows.
+  /// Set if the expression is affine and cannot overflow.
   std::optional<Affine> affine;
 };
 
@@ -96,23 +97,24 @@ Expr bindExpr(const Expr &e, const SymbolValues &symbols);
 
 class IndexMap {
 public:
-  /// `results` maps an index of `shape` to one of `sourceShape`. If an index is
-  /// outside the source, std::nullopt, and `error` names it.
+  /// `results` maps an index of `shape` to one of `sourceShape`. nullopt if an
+  /// index is known to be outside the source; `error` then names it.
   static std::optional<IndexMap> get(llvm::ArrayRef<Expr> results,
                                      const SymbolValues &symbols,
                                      llvm::ArrayRef<int64_t> shape,
                                      llvm::ArrayRef<int64_t> sourceShape,
                                      std::string &error);
 
-  /// positions[i] = that of element begin + i of the index space, i < count.
+  /// positions[i] = the position of element begin + i of the index space, i <
+  /// count.
   bool fill(int64_t begin, int64_t count, int64_t *positions,
             std::string &error) const;
 
-  /// Set where positions are an affine function of the index, and all of them
-  /// are inside.
+  /// Whether positions are an affine function of the index, with all of them
+  /// inside the source.
   bool isLinear() const { return linear; }
-  /// Of a linear map: fn(done, position, stride, n) for each run of elements,
-  /// where element begin + done + j is at position + j * stride, j < n.
+  /// For a linear map: calls fn(done, position, stride, n) for each run of
+  /// elements; element begin + done + j is at position + j * stride, j < n.
   template <typename Fn>
   void forEachRun(int64_t begin, int64_t count, Fn fn) const {
     space.forEachPiece(

@@ -9,8 +9,8 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::reference;
 
-/// A result that would be read through more recipes than this is computed at
-/// once.
+/// Maximum number of recipes through which a value is read. Beyond it the value
+/// is materialised.
 static constexpr unsigned kMaxDistance = 64;
 
 FailureOr<const char *> Recipe::read(int64_t begin, int64_t n) {
@@ -160,7 +160,7 @@ FailureOr<SmallVector<int64_t>> Evaluator::getShape(Operation *op,
   FailureOr<SmallVector<int64_t>> shape = evaluate(op, hlir::getExtents(type));
   if (failed(shape))
     return failure();
-  // After this, no count of elements or bytes can overflow.
+  // With this check, no count of elements or bytes can overflow.
   int64_t bytes = 8;
   for (int64_t size : *shape)
     if (!llvm::is_contained(*shape, 0) &&
@@ -250,7 +250,7 @@ FailureOr<Tensor> Evaluator::force(Operation *op, NodePtr &node) {
   return *tensor;
 }
 
-/// Whether a user reads each element of its operands once, in order.
+/// Whether an op reads each element of its operands once and in order.
 static bool readsInOrder(Operation *op) {
   return op->hasTrait<OpTrait::Elementwise>() ||
          isa<hlir::ReduceSumOp, hlir::ReduceMaxOp, llir::ElementwiseOp,
@@ -258,7 +258,7 @@ static bool readsInOrder(Operation *op) {
              llir::RMSNormOp>(op);
 }
 
-/// Whether an op may itself be read in order as it is computed.
+/// Whether an op's result may stay a recipe, which is computed as it is read.
 static bool mayBeRecipe(Operation *op) {
   return op->getNumResults() == 1 &&
          (op->hasTrait<OpTrait::Elementwise>() ||
@@ -267,7 +267,7 @@ static bool mayBeRecipe(Operation *op) {
 }
 
 void Evaluator::findReaders(Block &block) {
-  // Users come after the ops that they use.
+  // Iterate backwards: users come after the ops that they use.
   for (Operation &op : llvm::reverse(block)) {
     Reader &reader = readers[&op] = {};
     if (!mayBeRecipe(&op) || op.use_empty())
@@ -409,7 +409,7 @@ LogicalResult Evaluator::runOp(Operation *op) {
 
 FailureOr<SmallVector<NodePtr>> Evaluator::run(Block &block,
                                                ArrayRef<NodePtr> arguments) {
-  // Values of this block are dropped after the last op that uses them.
+  // A value of this block is dropped after its last use.
   DenseMap<Operation *, SmallVector<Value>> lastUses;
   auto recordLastUse = [&](Value value) {
     Operation *last = nullptr;

@@ -120,7 +120,7 @@ LogicalResult Evaluator::runLLIR(Operation *op) {
       .Case<llir::AliasOp>([&](llir::AliasOp a) { return alias(a); })
       .Case<llir::ConcatOp>([&](llir::ConcatOp c) { return concat(c); })
       .Case<llir::PrepareOp>([&](llir::PrepareOp p) {
-        // A copy: a new entry may move the operand's.
+        // Copy first: inserting the new entry may move the operand's entry.
         NodePtr node = get(p.getOperand());
         nodes[p.getResult()] = std::move(node);
         return success();
@@ -157,7 +157,7 @@ LogicalResult Evaluator::rows(
   return success();
 }
 
-/// Folds segments of rows from the left, floats in double.
+/// Folds segments of rows from the left; floats are folded in double.
 LogicalResult Evaluator::segments(llir::SegmentReduceOp op) {
   FailureOr<Tensor> data = getTensor(op, 0), begins = getTensor(op, 1);
   FailureOr<Tensor> result = allocate(op, op.getResult());
@@ -235,7 +235,7 @@ LogicalResult Evaluator::argsort(llir::ArgsortOp op) {
     auto at = [&](int64_t i) {
       return keys->data() + static_cast<size_t>(row * n + i) * size;
     };
-    // Whether a comes before b; stable_sort keeps the order of the others.
+    // Whether a comes before b; stable_sort keeps the order of equal elements.
     auto before = [&](int64_t a, int64_t b) {
       if (!isFloatDType(t)) {
         int64_t x = loadInt(t, at(a)), y = loadInt(t, at(b));
@@ -259,7 +259,8 @@ LogicalResult Evaluator::argsort(llir::ArgsortOp op) {
 }
 
 namespace {
-/// What a scan carries: a float or an integer, and where it is from.
+/// The running value of a scan, a float or an integer, and the position it came
+/// from.
 struct Carried {
   double number;
   int64_t integer, place;
@@ -287,7 +288,7 @@ static double logAddExp(double a, double b) {
   const double most = std::max(a, b), difference = std::abs(a - b);
   if (std::isnan(a) || std::isnan(b))
     return a + b;
-  // Two infinities of one sign have no difference.
+  // The difference of two infinities of one sign is NaN.
   return std::isnan(difference) ? most
                                 : most + std::log1p(std::exp(-difference));
 }
@@ -322,7 +323,8 @@ static void take(llir::ScanKind kind, bool isFloat, bool isHalf,
   }
 }
 
-/// What parts before come to is of no matter here.
+/// Computes the whole scan from its operand. For llir.scan_rows the results of
+/// earlier parts (`states`) are therefore not needed.
 template <typename OpTy>
 LogicalResult Evaluator::scan(OpTy op) {
   FailureOr<Tensor> data = getTensor(op, 0);
@@ -460,7 +462,7 @@ LogicalResult Evaluator::gemm(llir::GemmOp op) {
   std::optional<int64_t> k = bindExpr(op.getKExtent(), symbols).asConstant();
   if (!k || *k < 0)
     return op.emitError() << "the extent of the contracted dim has no value";
-  // The index space: the result's, and the contracted dim last.
+  // The index space: the result's dims, then the contracted dim.
   SmallVector<int64_t> space(result->getShape());
   space.push_back(*k);
   std::string error;
@@ -505,7 +507,7 @@ LogicalResult Evaluator::gemm(llir::GemmOp op) {
   return success();
 }
 
-/// One element after the other, in f64 to the one rounding at its end.
+/// Computes the elements one by one in f64, rounded once at the end.
 LogicalResult Evaluator::matmul(llir::CublasLtMatmulOp op) {
   FailureOr<Tensor> result = allocate(op, op.getResult());
   if (failed(result) || failed(checkRequired(op)))
@@ -517,7 +519,8 @@ LogicalResult Evaluator::matmul(llir::CublasLtMatmulOp op) {
     return op.emitOpError() << "has sizes without a value";
   auto [batch, rows, columns, inner] =
       std::array{sizes[0], sizes[1], sizes[2], sizes[3]};
-  // The operands in order, and their positions by (batch, row, column).
+  // The operands in order, each with the map from (batch, row, column) to its
+  // positions.
   struct Matrix {
     std::optional<Tensor> tensor;
     std::optional<IndexMap> map;

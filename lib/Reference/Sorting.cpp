@@ -14,7 +14,8 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::reference;
 
-/// The key of an element, in the order of the elements (llir.sort_runs).
+/// The integer key whose order is the order of the elements (see
+/// llir.sort_runs).
 static int64_t getKey(DType t, const char *element, bool descending,
                       bool nanFirst) {
   const bool isWide = dtypeSize(t) == sizeof(int64_t);
@@ -39,13 +40,14 @@ static int64_t getKey(DType t, const char *element, bool descending,
 }
 
 namespace {
-/// A position and its key.
+/// The position of an element and its key.
 struct Element {
   int64_t position, key;
 };
 } // namespace
 
-/// Stores [first, first + keep) of each row's pieces, one after the other.
+/// Stores elements [first, first + keep) of each piece of each row, one piece
+/// after the other.
 static LogicalResult storePieces(Operation *op,
                                  const std::vector<std::vector<Element>> &rows,
                                  const std::vector<std::vector<size_t>> &ends,
@@ -91,9 +93,9 @@ static bool comesBefore(const Element &a, const Element &b) {
   return a.key < b.key;
 }
 
-/// Sorts each piece of so many elements of a row, the last one of what is left,
-/// and returns where the pieces end. Stable: of runs that are sorted this is
-/// what merging gives.
+/// Sorts each piece of `piece` elements of a row (the last piece may be
+/// shorter) and returns the ends of the pieces. The sort is stable, so for a
+/// piece of sorted runs it gives the same result as merging them.
 static std::vector<size_t> sortPieces(std::vector<Element> &row, size_t piece) {
   std::vector<size_t> ends;
   for (size_t begin = 0; begin < row.size(); begin += piece) {

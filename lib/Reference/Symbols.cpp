@@ -11,13 +11,13 @@ using namespace luminal;
 using namespace luminal::reference;
 
 namespace {
-/// An extent of an argument, or an integer, and its value at run time.
+/// The extent of an argument's dim, or an integer, and its value at run time.
 struct Equation {
   Expr extent;
   int64_t value;
   unsigned argument;
   unsigned dim;
-  /// Of an integer; else empty.
+  /// Name of the integer; empty for an extent.
   std::string integer;
 };
 } // namespace
@@ -31,7 +31,7 @@ static std::string describe(FunctionOpInterface function, unsigned argument) {
   return text;
 }
 
-/// Dtypes, ranks and static extents; collects the dynamic ones.
+/// Checks dtypes, ranks and static extents; collects the dynamic extents.
 static LogicalResult checkArguments(FunctionOpInterface function,
                                     ArrayRef<Tensor> arguments,
                                     SmallVectorImpl<Equation> &equations) {
@@ -74,7 +74,8 @@ static LogicalResult checkArguments(FunctionOpInterface function,
   return success();
 }
 
-/// Each integer of the function has a value, and no other has.
+/// Checks that each integer of the function has a value, and that no other
+/// integer is given.
 static LogicalResult checkIntegers(FunctionOpInterface function,
                                    const SymbolValues &integers,
                                    SmallVectorImpl<Equation> &equations) {
@@ -103,7 +104,7 @@ static std::string describe(FunctionOpInterface function,
          std::to_string(equation.dim);
 }
 
-/// Every symbol that a type or map inside the function uses has a value.
+/// Checks that every symbol in a type or map of the function has a value.
 static LogicalResult checkAllBound(FunctionOpInterface function,
                                    const SymbolValues &values) {
   auto check = [&](Operation *op, const Expr &e) -> LogicalResult {
@@ -149,7 +150,7 @@ FailureOr<SymbolValues> reference::bindSymbols(FunctionOpInterface function,
           function->getAttrOfType<hlir::SymbolsAttr>(hlir::kSymbolsAttr))
     for (const hlir::SymbolEntry &entry : table.getEntries())
       symbols.push_back({entry.name.str(), entry.range});
-  // An undeclared symbol may have any value.
+  // A symbol without a declaration may have any value.
   std::vector<Expr> extents;
   std::vector<std::string> used;
   for (const Equation &equation : equations) {

@@ -21,7 +21,7 @@ std::optional<Tensor> Tensor::allocate(DType dtype, ArrayRef<int64_t> shape) {
     if (size < 0 || (bytes && __builtin_mul_overflow(bytes, size, &bytes)))
       return std::nullopt;
   tensor.numElements = bytes / dtypeSize(dtype);
-  // One extra byte, so that an empty tensor has an address too.
+  // Allocate one extra byte, so that an empty tensor has an address too.
   void *memory = std::calloc(1, static_cast<size_t>(bytes) + 1);
   if (!memory)
     return std::nullopt;

@@ -2,19 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The oracle of every numeric test. Each op is computed as its description
-// says, one after the other, apart from the code generator: elements of a float
-// op are computed in double and rounded once to the op's type, sums accumulate
-// in double, integers wrap. It reads HLIR, flat LLIR and llir.kernel.
+// says, one after the other, independently of the code generator: elements of a
+// float op are computed in double and rounded once to the op's type, sums
+// accumulate in double, integers wrap. It evaluates HLIR, flat LLIR and
+// llir.kernel.
 //
-// Usage by a tool:
+// A tool uses it like this:
 //   for each argument i of the function, in order:
-//     hlir.kind "input":  the caller's tensor (bound by hlir.name or order);
+//     hlir.kind "input":  the caller's tensor (by hlir.name or by order);
 //     hlir.kind "weight": Tensor::borrow of the bytes that hlir.source names;
-//     hlir.kind "state":  the same, or the caller's where there is no source;
+//     hlir.kind "state":  the same, or the caller's if there is no source;
 //   FailureOr<SmallVector<Tensor>> results = evaluate(function, arguments);
-//   a result with hlir.updates = j is the next call's argument j, every other
-//   one an output.
-// Every failure is one diagnostic at the op or function it is about.
+//   a result with hlir.updates = j is argument j of the next call, every
+//   other result is an output.
+// Every failure emits one diagnostic at the op or function concerned.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,8 +33,9 @@
 
 namespace luminal::reference {
 
-/// Row-major elements, each as dtypeSize says; i1 is one byte, 0 or 1. Copies
-/// share the bytes, which must not be written once they are shared.
+/// Elements in row-major order, each of dtypeSize bytes; an i1 is one byte, 0
+/// or 1. Copies share the bytes, which must not be written once they are
+/// shared.
 class Tensor {
 public:
   Tensor() = default;
@@ -41,7 +43,8 @@ public:
   /// Allocates zeroed bytes; fails if there is not enough memory.
   static std::optional<Tensor> allocate(DType dtype,
                                         llvm::ArrayRef<int64_t> shape);
-  /// Borrows bytes (of any alignment), which must outlive every use.
+  /// Refers to bytes of the caller (of any alignment), which must outlive every
+  /// use.
   static Tensor borrow(DType dtype, llvm::ArrayRef<int64_t> shape,
                        const void *bytes);
 
@@ -52,7 +55,7 @@ public:
     return static_cast<size_t>(numElements) * dtypeSize(dtype);
   }
   const char *data() const { return bytes.get(); }
-  /// For the owner, before the tensor is shared.
+  /// For the owner, until the tensor is shared.
   char *mutableData() { return const_cast<char *>(bytes.get()); }
 
 private:
@@ -62,14 +65,14 @@ private:
   std::shared_ptr<const char> bytes;
 };
 
-/// The kernel of an `hlir.custom` or `llir.call`; empty if there is no such
-/// kernel.
+/// Runs the kernel of an `hlir.custom` or `llir.call`; nullopt if there is no
+/// such kernel.
 using CustomKernel = std::function<std::optional<llvm::SmallVector<Tensor>>(
     llvm::StringRef name, llvm::ArrayRef<Tensor> inputs,
     mlir::DictionaryAttr attributes)>;
 
-/// The cost of an evaluation: elements computed (recomputed ones count again)
-/// and bytes of tensors allocated.
+/// The work of an evaluation: number of elements computed, with recomputed ones
+/// counted again, and bytes of tensors allocated.
 struct Work {
   int64_t elements = 0;
   int64_t bytes = 0;
@@ -79,24 +82,26 @@ using SymbolValues = std::map<std::string, int64_t, std::less<>>;
 
 struct Options {
   CustomKernel custom;
-  /// If set, the cost of an evaluation is added to it.
+  /// If set, the work of the evaluation is added to it.
   Work *work = nullptr;
-  /// If set, the symbols have these values, which no extent has to determine.
+  /// If set, the values of the symbols. Otherwise extents and integers
+  /// determine them.
   const SymbolValues *symbols = nullptr;
-  /// The integers that the function takes beside its arguments, by name
+  /// The integers that the function takes in addition to its arguments, by name
   /// (hlir.integers).
   SymbolValues integers;
-  /// If set, what is not exact in its type is rounded up or down by chance, and
-  /// so are the partial sums of reductions and products, in at least f32. By
-  /// how much results of several seeds differ is what rounding does to them.
+  /// If set, a value that is not exact in its type is rounded up or down at
+  /// random, as are the partial sums of reductions and products, in at least
+  /// f32. The spread of the results over several seeds shows the effect of
+  /// rounding.
   std::optional<uint64_t> roundingSeed;
 };
 
-/// The symbols of a function under the extents of its arguments and the
-/// integers that it takes. Refuses (with
-/// what was expected and found) an argument of another dtype, rank or static
-/// extent, extents that contradict each other, a symbol out of its range, and a
-/// symbol that nothing determines.
+/// The values of a function's symbols, from the extents of its arguments and
+/// its integers. Emits an error that names what was expected and what was found
+/// for an argument of another dtype, rank or static extent, for contradicting
+/// extents, for a symbol out of its range, and for a symbol that nothing
+/// determines.
 mlir::FailureOr<SymbolValues> bindSymbols(mlir::FunctionOpInterface function,
                                           llvm::ArrayRef<Tensor> arguments,
                                           const SymbolValues &integers = {});
