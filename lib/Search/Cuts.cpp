@@ -20,8 +20,8 @@ std::vector<int64_t> search::getCutPoints(const SymbolRange &range) {
   return points;
 }
 
-/// The last of `near`, `near + step`, ... before `far` that `holds`, given that
-/// `near` does.
+/// The last of `near`, `near + step`, ... before `far` for which `holds` is
+/// true, given that it is true for `near`.
 template <typename Fn>
 static Result<int64_t> bisect(int64_t near, int64_t far, const Fn &holds) {
   while (std::abs(far - near) > 1) {
@@ -44,7 +44,7 @@ search::findCuts(const SymbolRange &range, const IsWorthwhile &isWorthwhile) {
   if (leastIs)
     found.push_back(least);
 
-  // What is below belongs to the range before.
+  // The sizes below belong to the range before.
   auto upTo = [&](int64_t i) {
     return SymbolRange{range.lo + 1, i + 1 < count ? points[i] : range.hi};
   };

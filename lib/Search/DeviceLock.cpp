@@ -14,7 +14,8 @@ using namespace luminal;
 using namespace luminal::search;
 
 Result<DeviceLock> DeviceLock::take(const std::string &device) {
-  // One place for all users and caches of the machine: they share the device.
+  // The lock file is shared by all users and caches of the machine, because
+  // they share the device.
   std::error_code code;
   std::filesystem::path folder = std::filesystem::temp_directory_path(code);
   if (code)
@@ -24,7 +25,7 @@ Result<DeviceLock> DeviceLock::take(const std::string &device) {
     return Error(path + ": cannot be locked: " + std::strerror(errno));
   };
   constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW;
-  // Another user's file cannot be created anew, nor need it be written.
+  // Open an existing file for reading only: it may belong to another user.
   int fd = ::open(path.c_str(), O_RDONLY | kFlags);
   if (fd < 0 && errno == ENOENT)
     fd = ::open(path.c_str(), O_RDONLY | O_CREAT | kFlags, 0644);

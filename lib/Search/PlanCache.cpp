@@ -16,9 +16,9 @@ using namespace luminal;
 using namespace luminal::search;
 namespace fs = std::filesystem;
 
-/// The first line of an entry: its number grows when entries change.
+/// The first line of an entry. Its number changes with the format of entries.
 static constexpr std::string_view kMagic = "luminal-plan 1\n";
-/// No entry is as large.
+/// An upper bound of the size of an entry.
 static constexpr uintmax_t kMostEntryBytes = uintmax_t(64) << 20;
 
 std::optional<CacheMode> search::getCacheMode(std::string_view name) {
@@ -47,12 +47,14 @@ void PlanCache::tell(const std::string &message) {
 
 std::string PlanCache::getPath(std::string_view kind,
                                const std::string &key) const {
-  // Two digits a folder, so that none holds too many files.
+  // Distribute the entries over subfolders by the first two digits, so that no
+  // folder holds too many files.
   return options.folder + "/" + std::string(kind) + "/" + key.substr(0, 2) +
          "/" + key.substr(2);
 }
 
-/// What stands before the payload: which entry it is, and its checksum.
+/// The header of an entry: its kind, its key and the payload's checksum and
+/// size.
 static std::string makeHeader(std::string_view kind, const std::string &key,
                               std::string_view payload) {
   Sha256 hash;
@@ -87,7 +89,7 @@ std::optional<std::string> PlanCache::find(std::string_view kind,
   std::string_view text = bytes->text();
   if (text.substr(0, kMagic.size()) != kMagic)
     return discard("is no entry of a plan cache");
-  // The header of the payload that the entry should have.
+  // Compare with the header that this payload should have.
   size_t begin = 0;
   for (unsigned line = 0; line < 3 && begin != text.npos; ++line)
     if (begin = text.find('\n', begin); begin != text.npos)
@@ -142,7 +144,7 @@ void PlanCache::trim() {
               it->file_size(ignored)};
     if (ignored)
       continue;
-    // A name with a dot is that of a file while it is written.
+    // A name with a dot is that of a temporary file during writing.
     if (it->path().filename().string().find('.') != std::string::npos) {
       if (now - file.time > kAbandoned)
         fs::remove(file.path, ignored);

@@ -37,7 +37,8 @@ Choice search::chooseOptions(const Program &program, const Times &times,
     size_t best = 0;
     std::optional<double> known = find(times, first);
     double least = known.value_or(first.predicted);
-    // What is not known beside it cannot be compared with it.
+    // If the first option's time is unknown, the others cannot be compared with
+    // it.
     for (size_t i = 1; known && i < kernelClass.options.size(); ++i)
       if (std::optional<double> time = find(times, kernelClass.options[i]))
         if (*time < (best ? least : worth * least))
@@ -49,13 +50,14 @@ Choice search::chooseOptions(const Program &program, const Times &times,
 }
 
 namespace {
-/// Options that are timed together: enough to share what a compile costs, few
-/// enough to end soon after the budget does.
+/// Number of options that are timed together: enough to share the cost of a
+/// compilation, few enough to end soon after the budget does.
 constexpr size_t kBatch = 24;
-/// Steps from one schedule to the next better one, of one class.
+/// Maximum number of refinement steps from one schedule of a class to a better
+/// one.
 constexpr unsigned kMostSteps = 5;
 
-/// Adds the seconds of a call.
+/// Runs `fn` and adds the seconds that it takes to `seconds`.
 template <typename Fn>
 auto measured(const SearchOptions &options, double &seconds, Fn fn) {
   double begin = options.now ? options.now() : 0;
@@ -85,7 +87,7 @@ private:
   double sum(const Program &program) const {
     return chooseOptions(program, times, options.worth).seconds;
   }
-  /// With the schedules of static prices.
+  /// The sum with the schedules that static prices choose.
   double staticSum(const Program &program) const {
     return chooseOptions(program, times, /*worth=*/0).seconds;
   }
@@ -96,10 +98,12 @@ private:
   Clock &clock;
   const SearchOptions &options;
   double begin;
-  /// In the order in which they were found; they stay where they are.
+  /// Programs in the order in which they were found. A list, because others
+  /// point to its elements.
   std::list<Program> programs;
   Times times;
-  /// What `refine` is still to see, with its sum by static prices.
+  /// Programs that `refine` has yet to process, with their sum by static
+  /// schedules.
   std::vector<std::pair<double, Program *>> waiting;
   double leastStatic = std::numeric_limits<double>::infinity();
   std::set<const Program *> refined;
@@ -109,7 +113,7 @@ private:
 };
 } // namespace
 
-/// Whether to end, and why.
+/// Whether the search must end; sets `reason`.
 bool Searcher::isOver() {
   if (!reason.empty())
     return true;
@@ -121,14 +125,16 @@ bool Searcher::isOver() {
   return !reason.empty();
 }
 
-/// What the class adds to a call, as far as it is known.
+/// The share of the class in the time of a call, measured if known, otherwise
+/// predicted.
 double Searcher::price(const Program &program, size_t kernelClass) const {
   const KernelClass &c = program.classes[kernelClass];
   return double(c.count) *
          find(times, c.options.front()).value_or(c.options.front().predicted);
 }
 
-/// The dearest first, so that what a budget leaves out matters least.
+/// Times the classes, the most expensive first, so that the budget cuts off the
+/// least important ones.
 Status Searcher::timeClasses(Program &program, std::vector<size_t> classes) {
   std::stable_sort(classes.begin(), classes.end(), [&](size_t a, size_t b) {
     return price(program, a) > price(program, b);
@@ -168,8 +174,8 @@ Status Searcher::evaluate(Program &program) {
   return {};
 }
 
-/// From the best schedule of each class to better ones near it, as long as
-/// there are any.
+/// Moves from the best schedule of each class to better neighbours while there
+/// are any.
 Status Searcher::refine(Program &program) {
   refined.insert(&program);
   std::vector<std::optional<size_t>> from(program.classes.size());
@@ -178,7 +184,8 @@ Status Searcher::refine(Program &program) {
     std::vector<size_t> changed;
     for (size_t i = 0; i < program.classes.size(); ++i) {
       KernelClass &c = program.classes[i];
-      // Where it stands its neighbours were seen.
+      // Skip a class whose best option did not change: its neighbours were
+      // tried.
       if (from[i] == choice.options[i] ||
           !find(times, c.options[choice.options[i]]))
         continue;
@@ -200,8 +207,9 @@ Status Searcher::refine(Program &program) {
   return {};
 }
 
-/// What is far behind does not win by other schedules: of all programs so far
-/// those of static prices are compared.
+/// Queues a program for `refine`. A program that is far behind the best one is
+/// dropped, since other schedules would not make it win. Sums with static
+/// schedules are compared, because these are available for every program.
 void Searcher::enqueue(Program &program) {
   constexpr double kNear = 1.25;
   double seconds = staticSum(program);
@@ -210,7 +218,7 @@ void Searcher::enqueue(Program &program) {
     waiting.push_back({seconds, &program});
 }
 
-/// The most promising first.
+/// Refines the queued programs, the most promising first.
 Status Searcher::refineWaiting() {
   std::stable_sort(
       waiting.begin(), waiting.end(),
@@ -220,11 +228,11 @@ Status Searcher::refineWaiting() {
   return {};
 }
 
-/// Programs, until there is nothing new or too much was seen. One costs little
-/// with the schedules of static prices, most kernels of which are known, and
-/// much with others: these wait until several programs were seen. When they are
-/// looked at does not depend on where the search ends, so that what is found in
-/// more candidates is never worse.
+/// Draws programs until nothing is new or a limit is reached. Evaluating a
+/// program with static schedules is cheap, because most of its kernels have
+/// been timed; refining schedules is expensive, so it is done in batches after
+/// several programs. The points at which refinement happens do not depend on
+/// where the search ends, so more candidates never give a worse result.
 Status Searcher::draw() {
   constexpr size_t kTogether = 8, kFirst = 4;
   std::set<std::string> seen = {programs.front().digest};
@@ -241,7 +249,8 @@ Status Searcher::draw() {
           measured(options, spent.programs, [&] { return space.draw(number); });
     if (!drawn)
       return drawn.takeError();
-    // What was learned from schedules may give more.
+    // Refining the waiting programs teaches the space new prices, which may
+    // lead to new programs.
     if (!*drawn && !waiting.empty()) {
       LUMINAL_CHECK(refineWaiting());
       inVain = 0;
@@ -291,10 +300,10 @@ void Searcher::tell() {
   options.progress(now);
 }
 
-/// Times the best few as wholes beside the static choice, and takes the fastest
-/// of those that are worth it.
+/// Times the best few programs as wholes beside the static choice, and takes
+/// the fastest of those that beat it by `worth`.
 Status Searcher::finish(Outcome &outcome) {
-  // The static choice: the first option of every class of the first program.
+  // The static choice is the first option of every class of the first program.
   Choice first = chooseOptions(programs.front(), times, /*worth=*/0);
   std::vector<Choice> choices;
   for (const Program &program : programs) {
@@ -310,7 +319,7 @@ Status Searcher::finish(Outcome &outcome) {
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return choices[a].seconds < choices[b].seconds;
   });
-  // The best of each family comes first.
+  // The best program of each family comes first.
   std::set<std::string> families;
   std::vector<size_t> others;
   for (size_t i : std::exchange(order, {}))

@@ -12,21 +12,22 @@
 
 namespace luminal::search {
 
-/// Whether the program for `range` alone is worth it at a size in it: faster
-/// than the program for all sizes.
+/// Returns whether a program for `range` alone is faster at size `at` than the
+/// program for all sizes.
 using IsWorthwhile =
     std::function<Result<bool>(const SymbolRange &range, int64_t at)>;
 
-/// The sizes that are asked about: the least, its doubles, and the most; at
-/// most `kMostSize` where there is no most.
+/// The sizes to ask about: the smallest, its successive powers of two above,
+/// and the largest; up to `kMostSize` if the range has no upper bound.
 constexpr int64_t kMostSize = 4096;
 std::vector<int64_t> getCutPoints(const SymbolRange &range);
 
-/// Ranges, in order, of which each is worth a program: the least size alone;
-/// from the next one to the greatest point at which the program up to there
-/// is; and from the least point above at which the program from there on is.
-/// Both are found by bisection, so they are those cuts where what is asked
-/// changes once. Asks the same in the same order for the same answers.
+/// Finds up to three ranges, in ascending order, that deserve a program of
+/// their own: the smallest size alone; the sizes after it up to the largest cut
+/// point for which `isWorthwhile`; and the sizes from the smallest cut point
+/// above that on, for which it is. The last two are found by bisection, which
+/// assumes that the answer changes only once. Deterministic: equal answers lead
+/// to the same questions in the same order.
 Result<std::vector<SymbolRange>> findCuts(const SymbolRange &range,
                                           const IsWorthwhile &isWorthwhile);
 

@@ -10,12 +10,13 @@
 
 namespace luminal::search {
 
-/// Held while a device is timed: other processes that search wait meanwhile. It
-/// ends with the process, however that ends.
+/// An exclusive lock that is held while a device is timed, so that other
+/// searching processes wait. The system releases it when the process ends, even
+/// after a crash.
 class DeviceLock {
 public:
-  /// `device` is a word ("cpu-0"). Where there is no place for the lock, an
-  /// error; one may measure without it.
+  /// Waits for the lock. `device` names it ("cpu-0"). Returns an error if the
+  /// lock file cannot be created; measuring without a lock is then acceptable.
   static Result<DeviceLock> take(const std::string &device);
   DeviceLock(DeviceLock &&other) : fd(std::exchange(other.fd, -1)) {}
   DeviceLock &operator=(DeviceLock &&) = delete;

@@ -1,9 +1,9 @@
 //===- PlanCache.h - What was measured, on disk ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A folder of entries, one file each, found by the SHA-256 of what they are
-// about. Any number of processes may use one folder at once: an entry appears
-// complete or not at all, and says by a checksum that it is whole.
+// A folder with one file for each entry, named by the SHA-256 of its key. Any
+// number of processes may use one folder concurrently: an entry appears
+// completely or not at all, and carries a checksum.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,20 +21,22 @@
 
 namespace luminal::search {
 
-/// `Update` reads and writes. `ReadOnly` measures what is missing and keeps it
-/// to itself. `Frozen` measures nothing: what is not there is not known.
+/// `Update` reads and writes. `ReadOnly` measures missing entries but keeps
+/// them in memory only. `Frozen` measures nothing: missing entries stay
+/// unknown.
 enum class CacheMode { Update, ReadOnly, Frozen };
-/// By the name that `--plan-cache-mode` has: "update", "read-only", "frozen".
+/// The mode called "update", "read-only" or "frozen", as in
+/// `--plan-cache-mode`.
 std::optional<CacheMode> getCacheMode(std::string_view name);
 
 struct PlanCacheOptions {
-  /// Empty: nothing is kept on disk.
+  /// The folder of the cache; empty to keep nothing on disk.
   std::string folder;
   CacheMode mode = CacheMode::Update;
-  /// Bytes of all entries that `trim` leaves, at most.
+  /// Maximum number of bytes of all entries after `trim`.
   uint64_t mostBytes = uint64_t(256) << 20;
-  /// Told what was discarded or could not be written, once each: no such thing
-  /// is an error.
+  /// Called once for each entry that was discarded and if writing failed;
+  /// neither is an error.
   std::function<void(const std::string &)> note;
 };
 
@@ -43,16 +45,17 @@ public:
   explicit PlanCache(PlanCacheOptions options);
 
   CacheMode getMode() const { return options.mode; }
-  /// What was stored; nothing where there is no whole entry. `kind` is a word
-  /// ("kernel"), `key` 64 hexadecimal digits.
+  /// The payload of an entry; nullopt if there is no valid entry. `kind` is a
+  /// word ("kernel"), `key` 64 hexadecimal digits.
   std::optional<std::string> find(std::string_view kind,
                                   const std::string &key);
-  /// Replaces what was there. Entries are also kept in memory, so that a folder
-  /// that cannot be written serves this process.
+  /// Stores an entry, replacing an older one. Entries are also kept in memory,
+  /// so that the cache serves this process even if the folder cannot be
+  /// written.
   void store(std::string_view kind, const std::string &key,
              std::string_view payload);
-  /// Removes the entries that were not used for the longest time, until no more
-  /// than `mostBytes` are left; and what writers that died left behind.
+  /// Removes the least recently used entries until at most `mostBytes` are
+  /// left, and the temporary files of writers that died.
   void trim();
 
 private:
@@ -61,12 +64,12 @@ private:
 
   PlanCacheOptions options;
   std::map<std::string, std::string> known;
-  /// Whether writing failed: it is tried once.
+  /// Whether writing failed, after which it is not tried again.
   bool cannotWrite = false;
 };
 
-/// Where the cache is that `--plan-cache=folder` names; if that is empty, the
-/// user's.
+/// The folder of the cache for `--plan-cache=folder`; for an empty string, the
+/// folder of the user.
 std::string getPlanFolder(const std::string &folder);
 
 } // namespace luminal::search

@@ -1,9 +1,9 @@
 //===- Search.h - Which program and which schedules are the fastest -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The loop of the search, over two small interfaces: a space of programs and a
-// clock. It knows neither MLIR nor a device, so that tests run it on recorded
-// times.
+// The search loop, written against two small interfaces: a space of programs
+// and a clock. It depends on neither MLIR nor a device, so tests run it on
+// recorded times.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,168 +22,180 @@
 
 namespace luminal::search {
 
-/// A way to run a kernel.
+/// One way to run a kernel.
 struct Option {
-  /// Identifies the kernel, how it runs and what it is timed on (KernelKey.h):
-  /// equal keys take equal time.
+  /// Identifies the kernel, its schedule and the device that it is timed on
+  /// (KernelKey.h). Options with equal keys take equal time.
   std::string key;
-  /// How it runs, for the reader.
+  /// The schedule, as text for reports.
   std::string title;
   /// Seconds, by the static price.
   double predicted = 0;
-  /// What the price is made of, in seconds by name, for the reader.
+  /// The terms of the predicted time, in seconds by name, for reports.
   std::vector<std::pair<std::string, double>> terms = {};
 };
 
-/// Equal kernels of a program.
+/// Kernels of a program that are equal.
 struct KernelClass {
-  /// For the reader.
+  /// A name for reports.
   std::string name;
-  /// How many of them a call runs.
+  /// Number of these kernels in one call.
   uint64_t count = 1;
-  /// Ways to run each; the first is the one that static prices choose. Others
-  /// are there where they are known already; `Space::refine` gives more.
+  /// The ways to run each of these kernels. The first is the choice of the
+  /// static price; the others are those known so far. `Space::refine` finds
+  /// more.
   std::vector<Option> options;
 };
 
-/// A member of the space, lowered to kernels.
+/// A program of the space, lowered to kernels.
 struct Program {
   /// Equal for equal programs.
   std::string digest;
-  /// How it was found, for the reader.
+  /// How the program was found, for reports.
   std::string title;
   std::vector<KernelClass> classes;
-  /// Sums of kernels say more about programs of one family than of others: what
-  /// lies between kernels differs.
+  /// Programs with the same name here are similar in what runs between kernels,
+  /// so their sums of kernel times can be compared; sums of different families
+  /// are less comparable.
   std::string family = {};
 };
 
-/// Seconds of one run by key; infinite where the kernel cannot be timed.
+/// Seconds of one run by `Option::key`; infinite if the kernel cannot be timed.
 using Times = std::map<std::string, double>;
 
-/// A program with one option of each class.
+/// A program with one option chosen for each class.
 struct Choice {
   const Program *program = nullptr;
   std::vector<size_t> options;
-  /// The sum over all kernels, measured where it could be, else predicted.
+  /// Sum over all kernels of the measured time or, if it is unknown, the
+  /// predicted one.
   double seconds = 0;
 };
 
-/// The programs that are equal to the given one.
+/// The set of programs that are equal to the given one.
 class Space {
 public:
   virtual ~Space();
   /// The best program by static prices.
   virtual Result<Program> best() = 0;
-  /// The program number `number` (from 1) of those drawn at random; nothing
-  /// where the space has no more. The same number gives the same program as
-  /// long as the space was told the same times.
+  /// Draws random program number `number` (from 1); nullopt if the space has no
+  /// more. The same number gives the same program, provided that the same times
+  /// were passed to `learn` before.
   virtual Result<std::optional<Program>> draw(uint64_t number) = 0;
-  /// More ways to run the class, like that option or, for the first, in other
-  /// forms too; none that the class has.
+  /// Returns further options of a class: neighbours of the given option and, if
+  /// that is the first option, options of other forms too. Never returns an
+  /// option that the class already has.
   virtual Result<std::vector<Option>> refine(const Program &program,
                                              size_t kernelClass, size_t option);
-  /// Told what was measured, as prices of later draws.
+  /// Passes measured times to the space, which uses them as prices for later
+  /// draws.
   virtual void learn(const Program &program, const Times &times);
 };
 
 class Clock {
 public:
   virtual ~Clock();
-  /// Times the options of these classes that `times` does not have. What is not
-  /// there afterwards is not known (a frozen cache).
+  /// Times all options of these classes that are missing in `times`. An option
+  /// that is still missing afterwards is unknown (a frozen cache).
   virtual Status time(const Program &program,
                       std::span<const size_t> kernelClasses, Times &times) = 0;
-  /// Seconds of one call of each whole program, timed in turn; nothing where
-  /// they are not known. All must compute what the first one does: an error
-  /// says which does not.
+  /// Seconds of one call of each whole program, timed in interleaved runs;
+  /// nullopt if they are unknown. All programs must compute the same results as
+  /// the first one; otherwise returns an error that names the program.
   virtual Result<std::optional<std::vector<double>>>
   timePrograms(std::span<const Choice> choices) = 0;
 };
 
-/// What the search does at the moment.
+/// State of the search, for progress reports.
 struct Progress {
-  /// Seconds of the static choice and of the best so far, by sums of kernels.
+  /// Seconds of the static choice and of the best choice so far, as sums of
+  /// kernels.
   double first = 0, best = 0;
   uint64_t candidates = 0;
-  /// Absent without a time budget.
+  /// Absent if there is no time budget.
   std::optional<double> secondsLeft;
 };
 
 struct SearchOptions {
-  /// 0: no limit.
+  /// Time budget; 0: no limit.
   double seconds = 0;
-  /// Programs to look at; 0: no limit.
+  /// Maximum number of programs to try; 0: no limit.
   uint64_t candidates = 0;
-  /// Programs that are timed as a whole, besides the first: the best of each
-  /// family, then others.
+  /// Maximum number of programs that are timed as a whole, besides the static
+  /// choice: first the best of each family, then others.
   unsigned finalists = 4;
-  /// A schedule, or a program, takes the place of the static choice if it needs
-  /// less than this share of its time: what is as fast as that stays as it is.
+  /// A schedule or program replaces the static choice only if its time is below
+  /// this share of the static choice's time. This keeps the static choice among
+  /// equals.
   double worth = 0.98;
-  /// Draws without a new program after which there is no other.
+  /// Number of consecutive draws without a new program after which the space
+  /// counts as exhausted.
   unsigned patience = 8;
-  /// Whether to deploy what was found so far.
+  /// Asked during the search; when true, the search ends with the best choice
+  /// so far.
   std::function<bool()> isStopped;
-  /// Seconds since any point in time.
+  /// Seconds since an arbitrary point in time.
   std::function<double()> now;
   std::function<void(const Progress &)> progress;
 };
 
-/// One program that was looked at.
+/// A program that the search tried.
 struct Tried {
   std::string digest, title;
-  /// By the sum of its kernels.
+  /// Sum of the times of its kernels.
   double seconds = 0;
-  /// As a whole, if it was timed so; of the static choice, where that won.
+  /// Time of the whole program, if it was measured. The first program was timed
+  /// with the static schedules if the static choice won, otherwise with the
+  /// best schedules found.
   std::optional<double> whole;
-  /// Whether other schedules of its kernels were looked at; and whether it is
-  /// the one that was found.
+  /// Whether the search tried other schedules of its kernels, and whether it is
+  /// the program found.
   bool kept = false, won = false;
 };
 
-/// The least sum of kernels so far.
+/// A point of the curve of the best sum of kernel times over time.
 struct Point {
-  /// Since the search began.
+  /// Seconds since the search began.
   double at = 0;
   double best = 0;
 };
 
-/// What the search spent its seconds on.
+/// Where the search spent its time, in seconds.
 struct Spent {
-  /// Drawing programs and lowering them; proposing schedules; timing kernels;
-  /// timing whole programs.
+  /// Drawing and lowering programs; proposing schedules; timing kernels; timing
+  /// whole programs.
   double programs = 0, schedules = 0, kernels = 0, wholes = 0;
 };
 
 struct Outcome {
-  /// The program found, the options of its classes, and those of the static
-  /// choice where it is that program's.
+  /// The program found, with the option chosen for each class. If the static
+  /// choice won, these are its options.
   Program program;
   std::vector<size_t> options;
   Times times;
-  /// Sums of kernels: of the static choice, of what was found.
+  /// Sums of kernel times of the static choice and of the choice found.
   double staticSeconds = 0, seconds = 0;
-  /// Whole programs.
+  /// Times of the whole programs of the same two choices, if they were
+  /// measured.
   std::optional<double> staticWhole, whole;
   std::vector<Tried> tried;
-  /// Ways to run the kernels of the program found that this or any other
-  /// program saw, by the key of the first one.
+  /// All options of each kernel class that any program had, by the key of the
+  /// class's first option.
   std::map<std::string, std::vector<Option>> ways;
-  /// Whenever it became less.
+  /// Each improvement of the best sum.
   std::vector<Point> curve;
   Spent spent;
-  /// Why it ended: "budget", "candidates", "nothing new", "stopped".
+  /// Why the search ended: "budget", "candidates", "nothing new" or "stopped".
   std::string reason;
 };
 
-/// Looks for the fastest program. Deterministic where the space and the clock
-/// are and no time budget ends it.
+/// Searches for the fastest program. Deterministic if the space and the clock
+/// are and no time budget ends the search.
 Result<Outcome> search(Space &space, Clock &clock,
                        const SearchOptions &options);
 
-/// The options of least time of each class. One that is not known is taken only
-/// where it is the first.
+/// Chooses the fastest option of each class. An option of unknown time is
+/// chosen only if it is the first.
 Choice chooseOptions(const Program &program, const Times &times, double worth);
 
 } // namespace luminal::search
