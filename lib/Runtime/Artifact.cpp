@@ -73,7 +73,7 @@ Status Artifact::readMembers(const ZipArchive &archive,
   uint64_t constantsEnd = 0;
   std::string lastConstant;
   LUMINAL_CHECK(checkConstants(constantsEnd, lastConstant));
-  // Bytes after the last constant are padding.
+  // Any bytes after the last constant are alignment padding.
   LUMINAL_TRY(data, read("constants.bin", constantsEnd + kAlignment));
   constants = std::move(data);
   if (reinterpret_cast<uintptr_t>(constants.data) % kAlignment != 0) {
@@ -106,7 +106,8 @@ Status Artifact::readMembers(const ZipArchive &archive,
   return {};
 }
 
-/// Where the last of all constants ends, and which one that is.
+/// Finds the end of the last constant of all programs, and the name of that
+/// constant.
 Status Artifact::checkConstants(uint64_t &end, std::string &last) const {
   auto check = [&](const Manifest &m, const std::string &whose) -> Status {
     for (size_t i = 0; i < m.buffers.size(); ++i) {
@@ -208,7 +209,8 @@ Status Artifact::loadCustom(const Manifest &steps,
   return {};
 }
 
-/// An artifact in the same memory, of the same code.
+/// Creates an artifact for Manifest::prepare that shares this one's code and
+/// constants.
 Status Artifact::createPrepare() {
   std::shared_ptr<Artifact> made(new Artifact);
   made->name = name;
@@ -329,7 +331,7 @@ Status Artifact::mapEmbeddedWeights(const ZipArchive &archive) {
   uint64_t end = 0;
   for (const WeightSpec &weight : manifest.weights)
     end = std::max(end, weight.offset + weight.bytes);
-  // Not checked against its checksum: it may be gigabytes.
+  // The checksum is not verified: the weights may be gigabytes.
   LUMINAL_TRY(bytes, archive.read(*member, end + kAlignment));
   for (uint32_t i = 0; i < manifest.weights.size(); ++i) {
     const WeightSpec &weight = manifest.weights[i];
@@ -344,8 +346,8 @@ Status Artifact::mapEmbeddedWeights(const ZipArchive &archive) {
   return {};
 }
 
-/// The weights file that the artifact was compiled with, if it is still beside
-/// it; else empty.
+/// The path of the weights file that the artifact was compiled with, if that
+/// file still exists; else empty.
 std::string Artifact::findWeightsFile() const {
   if (manifest.weightsFile.empty() || manifest.weightsEmbedded)
     return {};

@@ -29,7 +29,7 @@ Context::create(std::shared_ptr<const Artifact> artifact,
 }
 
 Status Context::Impl::initialize(const ContextOptions &options) {
-  // The pool numbers its workers in fifteen bits.
+  // Limited because the pool's state has 15 bits for the number of workers.
   constexpr unsigned mostUseful = 1024;
   threads = std::min(options.threads ? options.threads : availableThreads(),
                      mostUseful);
@@ -51,7 +51,7 @@ Status Context::Impl::initialize(const ContextOptions &options) {
     weights[i].data = artifact->getWeight(static_cast<uint32_t>(i));
 
   for (uint32_t i : artifact->getStates()) {
-    // An initial value has constant extents, and so has its state.
+    // The initial value has constant extents, so the state does too.
     const InputSpec &spec = m.inputs[i];
     for (size_t axis = 0; axis < spec.shape.size(); ++axis)
       inputExtents[plan.inputStart[i] + axis] = *spec.shape[axis].asConstant();
@@ -67,7 +67,7 @@ Status Context::Impl::initialize(const ContextOptions &options) {
   for (uint32_t i = 0; i < m.outputs.size(); ++i) {
     if (!m.outputs[i].assertion)
       continue;
-    // Where the device writes and the host reads: nothing has to be copied.
+    // In host memory that the device can write: no copy is needed.
     if (!outputs[i].own.reserve(device, 1, Device::Place::Host))
       return Error(artifact->getName() + ": out of memory for assertions");
     assertions.push_back(i);
@@ -93,7 +93,7 @@ Status Context::Impl::initialize(Program &p, const Artifact::Program &from) {
   for (uint32_t i = 0; i < p.m.weights.size(); ++i)
     if (p.m.weights[i].buffer)
       p.owners[*p.m.weights[i].buffer] = i;
-  // Where several outputs share one buffer, the first owns it.
+  // If several outputs share a buffer, the first one owns it.
   for (uint32_t i = static_cast<uint32_t>(p.m.outputs.size()); i-- > 0;)
     if (p.m.buffers[p.m.outputs[i].buffer].kind == BufferSpec::Kind::Output)
       p.owners[p.m.outputs[i].buffer] = i;
@@ -162,7 +162,7 @@ Status Context::bindInput(uint32_t index, const void *data, DType dtype,
     input.bytes = *tensorBytes(dtype, shape.data(), shape.size());
     c.dimsChanged = true;
   }
-  // The caller who binds a state provides its value.
+  // Binding a state provides its value.
   input.broken = false;
   input.data = data;
   if (input.bound)
@@ -192,7 +192,7 @@ void Context::unbindInput(uint32_t index) {
     return;
   c.inputs[index].bound = c.inputs[index].broken = false;
   c.inputs[index].data = nullptr;
-  // A missing input is noticed, and pointers are updated, when dims are read.
+  // A missing input is detected, and pointers are updated, with the dims.
   c.dimsChanged = true;
   if (c.m.inputs[index].initial)
     c.inputs[index].start = c.statesToStart = true;
@@ -320,7 +320,7 @@ Result<const void *> Context::getStateData(uint32_t index) {
     return impl->brokenState(index);
   if (input.bound)
     return input.data;
-  // The next call initialises it again: a weight may be bound before then.
+  // The next call initializes the state; its weight may be bound before then.
   if (input.start)
     LUMINAL_CHECK(impl->copyInitialValue(index));
   if (input.bytes == 0 || impl->device.sharesMemory())
@@ -403,7 +403,7 @@ void Context::resetStates() {
   for (uint32_t i : impl->artifact->getStates()) {
     Impl::Input &state = impl->inputs[i];
     state.start = impl->statesToStart = true;
-    // The caller is responsible for the contents of its own memory.
+    // The contents of bound states are the caller's responsibility.
     if (!state.bound)
       state.broken = false;
   }

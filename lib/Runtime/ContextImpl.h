@@ -13,7 +13,7 @@
 
 namespace luminal::runtime {
 
-/// Sizes are below this, so that sums of two never overflow.
+/// Upper limit of every size, so that the sum of two sizes never overflows.
 constexpr int64_t kLargestSize = int64_t(1) << 56;
 
 struct Context::Impl {
@@ -27,43 +27,45 @@ struct Context::Impl {
   struct Range {
     int64_t offset = 0, bytes = 0;
   };
-  /// One of the artifact's programs, with sizes and memory of its own.
+  /// One of the artifact's programs, with this context's sizes and addresses.
   struct Program {
     Program(const Manifest &m, const Plan &plan) : m(m), plan(plan) {}
 
     const Manifest &m;
     const Plan &plan;
     std::vector<SizeProgram::Value> values;
-    /// By buffer; bytes of all, offset where it has one.
+    /// Sizes of the buffers, and their offsets if they have one.
     std::vector<Range> ranges;
-    /// By buffer: the input, output or weight it belongs to.
+    /// For each buffer, the index of its input, output or weight.
     std::vector<uint32_t> owners;
     std::vector<uint8_t *> pointers;     ///< By buffer.
     std::vector<void *> arguments;       ///< Of all steps, in a row.
     std::vector<uint32_t> firstArgument; ///< By step.
     std::vector<int64_t> launchValues;   ///< As Plan::launches.
     std::vector<bool> inPlace;           ///< By input: steps write to it.
-    /// Where something stands, and what is added to an address there.
+    /// A position in the tables that hold addresses, and the offset that is
+    /// added to the tensor's address there.
     struct Place {
       uint32_t at;
       int64_t offset;
     };
-    /// The places of all inputs, behind them those of all outputs.
+    /// The places of all inputs, followed by those of all outputs.
     struct Places {
       std::vector<uint32_t> first; ///< By tensor, and behind the last one.
       std::vector<Place> all;
     };
     Places argumentPlaces, bufferPlaces;
-    /// By buffer: the tensor that it is part of, and where in it.
+    /// For each buffer, the tensor that contains it and the offset in it.
     std::vector<std::optional<Place>> bufferParts;
-    /// Counters of all steps, one after the other. Steps leave them zero,
-    /// unless a call fails.
+    /// Counters of all steps, contiguous. Steps reset them to zero, except when
+    /// a call fails.
     Memory counters;
     bool countersClean = true;
-    /// Destroyed before the counters.
+    /// Declared after `counters`, so destroyed before them.
     std::unique_ptr<LaunchPlan> launches;
 
-    /// Reads a slot as a size in [least, kLargestSize]; false if it is not one.
+    /// Reads a slot as a size in [least, kLargestSize]; returns false if its
+    /// value is outside.
     bool size(Slot slot, int64_t &value, int64_t least = 0) const {
       value = values[slot].value;
       return values[slot].valid && value >= least && value <= kLargestSize;
@@ -86,7 +88,7 @@ struct Context::Impl {
   Status chooseProgram();
   Status checkInputExtents();
   Status checkRequirements();
-  /// ", n is 3 by dim 0 of input 'x'" for each symbol that occurs.
+  /// The text ", n is 3 by dim 0 of input 'x'" for each symbol in `exprs`.
   std::string describeSymbols(const std::vector<Expr> &exprs) const;
   std::optional<int64_t> symbolValue(std::string_view name) const;
   Status evaluateSizes();
@@ -102,19 +104,19 @@ struct Context::Impl {
   Status planCopies();
 
   //===--- Moving (ContextMove.cpp) ---------------------------------------===//
-  /// What `preparePointers` does, where only some inputs and outputs lie
-  /// elsewhere: `moved`.
+  /// A fast path of `preparePointers` for calls in which only the addresses of
+  /// some inputs and outputs (`moved`) changed.
   Status movePointers();
-  /// Whether what moved lies where kernels reach it.
+  /// Whether kernels can access the memory of every moved tensor directly.
   bool canMove();
-  /// Whether an output that moved shares memory with another tensor; for few
-  /// outputs, where nothing else moved.
+  /// Whether a moved output shares memory with another tensor. Only for a few
+  /// outputs and no moved inputs.
   bool movedOutputsOverlap();
   void findPlaces();
   void aimCopies();
 
   Status placeWeight(uint32_t weight);
-  /// The weights that values are prepared from, by index.
+  /// The weights that the prepared values are computed from, by index.
   struct PreparedWeights {
     std::vector<const void *> places;
     bool areOfArtifact = true;
@@ -123,30 +125,31 @@ struct Context::Impl {
   Status prepareWeights();
   void sortWeightRanges();
   std::string extentPlace(uint32_t input, uint32_t axis) const;
-  /// Of Plan::extents: also "integer 'n'".
+  /// Describes an entry of Plan::extents for messages; also "integer 'n'".
   std::string extentPlace(uint32_t extent) const;
 
   //===--- Running (ContextRun.cpp) ---------------------------------------===//
-  /// Everything before the steps of a call.
+  /// Everything that a call does before its steps.
   Status getReady();
-  /// Does the steps of a call.
+  /// Runs the steps of a call.
   Status call(StepListener *listener);
-  /// Notes in outputs and states how a call ended.
+  /// Records in outputs and states how a call ended.
   Status end(Status status);
-  /// The error of the first assertion that the call found false.
+  /// The error of the first assertion that failed in the call.
   Status checkAssertions();
   Status checkCaptured();
   Status refreshPrepared();
-  /// Waits for what the stream was given, before work that is not in its order.
+  /// Waits for the stream's work, before operations that are not ordered with
+  /// it.
   Status settle();
-  /// Makes memory large enough: where it has to be another, calls that use it
-  /// end first. The error: "out of memory: WHAT BYTES bytes".
+  /// Ensures the size of `memory`. If it must be reallocated, waits first for
+  /// the calls that use it. The error: "out of memory: WHAT BYTES bytes".
   Status grow(Memory &memory, uint64_t bytes, const char *what,
               Device::Place place = Device::Place::Device);
-  /// Whether a copy of the call is between host and device.
+  /// Whether a copy of the call crosses between host and device.
   bool crosses() const;
-  /// States that the device may have changed when it tells of an error;
-  /// `updated`: those too that are copied at the end of a call.
+  /// Marks states as broken that a failed call may have changed; with
+  /// `updated`, also those that are copied at the end of a call.
   void breakStates(bool updated);
   Status startStates();
   Status clearCounters();
@@ -155,23 +158,23 @@ struct Context::Impl {
   Error brokenState(uint32_t input) const;
 
   std::shared_ptr<const Artifact> artifact;
-  /// What all programs have in common: tensors by index, and where symbols come
-  /// from.
+  /// Shared by all programs: tensors by index, and how symbols are solved.
   const Manifest &m;
   const Plan &plan;
   Device &device;
-  /// That of the current sizes.
+  /// The program for the current sizes.
   Program *program = nullptr;
   unsigned threads = 1;
 
-  /// Whether kernels can use this memory as it is.
+  /// Whether kernels can use this memory in place.
   bool isDirect(const void *memory) const {
     return reinterpret_cast<uintptr_t>(memory) % kBufferAlignment == 0 &&
            device.reaches(memory);
   }
 
-  /// What `isDirect` said of the addresses that a tensor lay at last: to ask
-  /// the driver takes as long as to bind, and callers take turns among few.
+  /// Caches `isDirect` for the last few addresses of a tensor: asking the
+  /// driver takes as long as binding, and callers alternate between few
+  /// addresses.
   struct DirectMemory {
     static constexpr size_t kMost = 4;
     std::array<std::pair<const void *, bool>, kMost> known = {};
@@ -189,14 +192,14 @@ struct Context::Impl {
   };
 
   struct Input {
-    const void *data = nullptr; ///< What the caller bound.
+    const void *data = nullptr; ///< Memory that the caller bound.
     bool bound = false;
     int64_t bytes = 0;
-    const void *place = nullptr; ///< Where kernels find it.
+    const void *place = nullptr; ///< Memory that kernels read.
     Memory own;                  ///< For a state with an initial value.
     DirectMemory direct;
-    Memory read;          ///< Of the host: what the caller reads of `own`.
-    bool staged = false;  ///< Its place is in stagedInputs.
+    Memory read;          ///< Host copy of `own`, for the caller to read.
+    bool staged = false;  ///< `place` is in stagedInputs.
     bool start = false;   ///< Copy the initial value to `own`.
     bool updated = false; ///< An output is its new value.
     bool broken = false;  ///< A call that wrote to it failed.
@@ -205,16 +208,16 @@ struct Context::Impl {
     void *data = nullptr;
     bool bound = false;
     int64_t bytes = 0;
-    bool staged = false;         ///< Its place is in stagedOutputs.
-    uint64_t changed = 0;        ///< Calls that ended before it was bound.
-    Memory own;                  ///< Of the host, if unbound.
-    const void *place = nullptr; ///< Where kernels write it.
+    bool staged = false;         ///< `place` is in stagedOutputs.
+    uint64_t changed = 0;        ///< Value of `numCalls` when it was bound.
+    Memory own;                  ///< Host memory, if unbound.
+    const void *place = nullptr; ///< Memory that kernels write.
     DirectMemory direct;
   };
   struct Weight {
-    /// What the caller bound, or the artifact's.
+    /// Memory of the caller, or of the artifact.
     const void *data = nullptr;
-    /// Where kernels reach it; null: not known yet.
+    /// Memory that kernels read; null until it is needed.
     const void *place = nullptr;
     Memory staging;
   };
@@ -222,29 +225,29 @@ struct Context::Impl {
   std::vector<Input> inputs;
   std::vector<Output> outputs;
   std::vector<Weight> weights;
-  /// Calls that ended, and whether the last one computed its outputs. No call
-  /// writes to each output for that: there may be hundreds.
+  /// Number of completed calls, and whether the last one computed its outputs.
+  /// Outputs are not updated individually, since there may be hundreds.
   uint64_t numCalls = 0;
   bool lastIsDone = false;
-  /// Whether it holds the last call's value.
+  /// Whether the output holds the last call's value.
   bool isCurrent(const Output &output) const {
     return lastIsDone && output.changed < numCalls;
   }
-  /// What is prepared from them; null where that is to be done. Of the
-  /// artifact, which shares it, or the context's own where some weight is the
-  /// caller's and may change.
+  /// The values prepared from the weights; null if not computed yet. Shared by
+  /// the artifact, or owned by this context (`preparedIsOwn`) if the caller
+  /// bound a weight, whose contents may change.
   std::shared_ptr<const PreparedValues> prepared;
-  /// The values before, which a call that goes on may still read.
+  /// The previous values, which a call in flight may still read.
   std::shared_ptr<const PreparedValues> retired;
   bool preparedIsOwn = false;
-  /// Of the weights bound now; 0: they may change.
+  /// Version of the weights that are bound; 0: unknown.
   uint64_t weightsVersion = 0;
-  /// They hold what they held when this context last prepared values.
+  /// The weights are unchanged since this context last prepared values.
   bool weightsAreKnown = false;
   bool preparesFrom(uint32_t weight) const {
     return m.prepare && m.prepare->weights[weight].buffer;
   }
-  /// A weight was bound anew: its contents may differ.
+  /// Records that a weight was bound: its contents may differ.
   void noteWeight(uint32_t weight) {
     if (!preparesFrom(weight))
       return;
@@ -253,17 +256,18 @@ struct Context::Impl {
     prepared = nullptr;
     pointersChanged = true;
   }
-  /// Extents and integers as bound, in the order of Plan::extents; of outputs
-  /// as bound (checked) and as evaluated.
+  /// Extents and integers as bound, in the order of Plan::extents; extents of
+  /// outputs as bound and as evaluated.
   std::vector<int64_t> inputExtents, boundOutputExtents, outputExtents;
 
-  /// By integer: whether it is bound.
+  /// For each integer, whether it is bound.
   std::vector<bool> integersBound;
   bool dimsChanged = true, pointersChanged = true;
   uint64_t numPlacings = 0;
-  /// Inputs, and outputs behind them, of which only where they lie has changed.
+  /// Inputs, then outputs (counted behind the inputs), of which only the
+  /// address has changed.
   std::vector<uint32_t> moved;
-  /// `tensor` moved; may be noted twice.
+  /// Records that a tensor moved; may be called twice for one.
   void noteMove(size_t tensor) {
     if (moved.size() < inputs.size() + outputs.size())
       moved.push_back(static_cast<uint32_t>(tensor));
@@ -271,55 +275,56 @@ struct Context::Impl {
       pointersChanged = true;
   }
   bool statesToStart = false, weightsChanged = true;
-  /// Some input may have `broken` set.
+  /// Whether any input may have `broken` set.
   bool statesBroken = false;
-  /// By output: those that are assertions; and whether the last error is one's.
+  /// The outputs that are assertions; whether the last error was a failed one.
   std::vector<uint32_t> assertions;
   bool assertionFailed = false;
-  /// Calls are on a stream of the caller's; one of them may go on.
+  /// Whether calls are on a stream of the caller; whether one may be in flight.
   bool onCallersStream = false, inFlight = false;
   std::vector<int64_t> symbols;
-  /// The input extent each symbol was solved from, for messages.
+  /// For each symbol, the input extent that it was solved from, for messages.
   std::vector<uint32_t> solvedBy;
-  /// Whatever the program, in the same place.
+  /// Shared by all programs.
   Memory arena, temporary;
-  /// Gives the arena of the caller, if there is one.
+  /// Allocates the arena in memory of the caller; may be null.
   std::function<void *(uint64_t)> allocateArena;
   uint8_t *callersArena = nullptr;
   uint64_t callersArenaBytes = 0;
   uint8_t *getArena() const {
     return callersArena ? callersArena : arena.data();
   }
-  /// Inputs and outputs whose memory is not direct, one after the other.
+  /// Staging memory of inputs and outputs that are not direct, contiguous.
   Memory stagedInputs, stagedOutputs;
   std::vector<Copy> copiesIn, copiesOut;
-  /// Of each of copiesOut, the buffers that it is between, and the output that
-  /// it is for, where it is for one.
+  /// For each of copiesOut, the buffers at its ends and the output it writes,
+  /// as far as there are any.
   struct CopyEnds {
     std::optional<uint32_t> from, to, output;
   };
   std::vector<CopyEnds> copyEnds;
-  /// Memory of the caller, for the overlap check; ranges of weights are merged
-  /// and sorted.
+  /// Address ranges of caller memory, for the overlap check. Ranges of weights
+  /// are merged and sorted.
   struct Extent {
     uintptr_t begin, end;
     bool written;
   };
   mutable std::vector<Extent> callerExtents;
   std::vector<Extent> weightExtents;
-  /// The context is part of a capture.
+  /// Whether the context is part of a captured graph.
   bool isCaptured = false;
   bool haveOverlap(size_t numWritten) const;
   bool meetsWeight(const Extent &extent) const;
-  /// Inputs and states of the caller, sorted and merged; whether they are those
-  /// of now.
+  /// Address ranges of inputs and states that the caller bound, sorted and
+  /// merged; whether they are up to date.
   std::vector<Extent> boundInputExtents;
   bool boundInputsAreKnown = false;
   static void sortAndMerge(std::vector<Extent> &extents);
   static bool meets(const std::vector<Extent> &sorted, const Extent &extent);
 
-  /// As the artifact's; their addresses stay. They are destroyed first, and
-  /// wait for what still uses the memory above.
+  /// In the order of the artifact's programs; addresses are stable. Declared
+  /// last, so destroyed first: the destructors wait for work that uses the
+  /// memory above.
   std::vector<Program> programs;
 };
 

@@ -1,9 +1,9 @@
 //===- ContextMove.cpp - Calls whose tensors lie elsewhere ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Most calls differ from the last one in where an output lies, and an input or
-// two: no other address is looked at then, whatever number of weights and
-// states there are.
+// A fast path for the most common call, in which only the addresses of an
+// output and one or two inputs differ from the last call. Updates only these
+// addresses, so its cost does not depend on the number of weights and states.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,15 +14,15 @@ using namespace luminal;
 using namespace luminal::runtime;
 using Kind = BufferSpec::Kind;
 
-/// To compare so many outputs with each other is cheaper than to sort.
+/// Up to this many outputs, comparing all pairs is cheaper than sorting.
 static constexpr size_t kFewOutputs = 16;
 
 //===----------------------------------------------------------------------===//
 // Where addresses stand
 //===----------------------------------------------------------------------===//
 
-/// Fills `places` with what `visit` tells, a tensor and a place at a time,
-/// twice the same.
+/// Fills `places`. `visit` calls its argument with a tensor and a place for
+/// every place, in the same order both times it is called.
 template <typename Places, typename Visit>
 static void arrange(Places &places, size_t numTensors, Visit visit) {
   places.first.assign(numTensors + 1, 0);
@@ -31,7 +31,8 @@ static void arrange(Places &places, size_t numTensors, Visit visit) {
   for (uint32_t &first : places.first)
     first = total += first;
   places.all.resize(total);
-  // Each is where its tensor's places end, and moves to where they begin.
+  // `first` holds the ends of each tensor's places and becomes their
+  // beginnings.
   visit([&](uint32_t tensor, uint32_t at, int64_t offset) {
     places.all[--places.first[tensor]] = {at, offset};
   });
@@ -40,7 +41,7 @@ static void arrange(Places &places, size_t numTensors, Visit visit) {
 void Context::Impl::findPlaces() {
   Program &p = *program;
   boundInputsAreKnown = false;
-  // Of which tensor a buffer is part.
+  // Finds the tensor that contains each buffer.
   std::vector<std::optional<Program::Place>> &parts = p.bufferParts;
   parts.assign(p.m.buffers.size(), std::nullopt);
   for (uint32_t b = 0; b < parts.size(); ++b) {
@@ -119,7 +120,7 @@ bool Context::Impl::movedOutputsOverlap() {
   return false;
 }
 
-/// Copies between memory that moved.
+/// Updates the copies from and to memory that moved.
 void Context::Impl::aimCopies() {
   const Program &p = *program;
   for (size_t i = 0; i < copiesOut.size(); ++i) {
@@ -143,7 +144,7 @@ Status Context::Impl::movePointers() {
       std::all_of(moved.begin(), moved.end(),
                   [&](uint32_t tensor) { return tensor >= inputs.size(); });
   if (onlyOutputs && moved.size() <= kFewOutputs) {
-    // Which says what meets.
+    // Reports which tensors overlap.
     if (movedOutputsOverlap())
       return preparePointers();
   } else {
@@ -160,7 +161,7 @@ Status Context::Impl::movePointers() {
     uint8_t *data = nullptr;
     if (tensor < inputs.size()) {
       inputs[tensor].place = inputs[tensor].data;
-      // Kernels write only where Manifest::verify allows it.
+      // Manifest::verify rejects kernels that write to a read-only input.
       data = const_cast<uint8_t *>(
           static_cast<const uint8_t *>(inputs[tensor].data));
     } else {

@@ -28,8 +28,8 @@ Status Context::Impl::prepareDims() {
   LUMINAL_CHECK(evaluateSizes());
   LUMINAL_CHECK(evaluateBuffers());
   LUMINAL_CHECK(evaluateSteps());
-  // Shapes are now those of the next call, and allocated memory may be too
-  // small.
+  // The shapes are now those of the next call, for which the allocated memory
+  // may be too small.
   lastIsDone = false;
   dimsChanged = false;
   pointersChanged = true;
@@ -79,7 +79,8 @@ Status Context::Impl::solveSymbols() {
   return {};
 }
 
-/// The first variant whose ranges hold, else the program of the manifest.
+/// Selects the first variant whose ranges contain the symbols, or else the
+/// manifest's program.
 Status Context::Impl::chooseProgram() {
   auto holds = [&](const Program &variant) {
     for (size_t s = 0; s < symbols.size(); ++s) {
@@ -93,7 +94,7 @@ Status Context::Impl::chooseProgram() {
   Program *chosen = found == programs.end() ? &programs.front() : &*found;
   if (chosen == program)
     return {};
-  // Programs share memory, and each has an order of its own.
+  // Programs share memory, but the work of each is ordered separately.
   LUMINAL_CHECK(settle());
   program = chosen;
   return {};
@@ -157,7 +158,7 @@ Status Context::Impl::checkRequirements() {
 // Sizes
 //===----------------------------------------------------------------------===//
 
-/// Why one of `sizes` is not in [0, kLargestSize].
+/// Says why one of `sizes` is not in [0, kLargestSize].
 static std::string describeSizes(
     std::initializer_list<std::pair<SizeProgram::Value, Expr>> sizes) {
   for (const auto &[value, e] : sizes) {
@@ -237,7 +238,7 @@ Status Context::Impl::evaluateBuffers() {
          range.offset % static_cast<int64_t>(kAlignment) != 0))
       return Error(where() + "lies outside the arena or is misaligned");
     if (spec.kind == Kind::Counters) {
-      // The sum is far from overflowing: each is at most kLargestSize.
+      // The sum cannot overflow: each term is at most kLargestSize.
       range.offset = counterBytes;
       counterBytes += static_cast<int64_t>(
           roundUp(static_cast<uint64_t>(range.bytes), kAlignment));
@@ -282,7 +283,8 @@ Status Context::Impl::evaluateSteps() {
   return p.launches->setSizes(symbols, p.launchValues);
 }
 
-/// What a kernel touches its code says; what a library does, the launch.
+/// Checks that library steps stay inside their buffers. Generated kernels need
+/// no check: `requirements` cover their accesses.
 Status Context::Impl::checkLibrarySteps() const {
   const Program &p = *program;
   std::vector<uint64_t> bytes;
@@ -327,8 +329,8 @@ Error Context::Impl::launchError() const {
 // Pointers
 //===----------------------------------------------------------------------===//
 
-/// Inputs that kernels cannot read where they are get a place in one block, in
-/// order, so that a device may copy them at once.
+/// Assigns inputs that kernels cannot read in place to one staging block, in
+/// order, so that a device may merge the copies.
 Status Context::Impl::placeInputs() {
   uint64_t total = 0;
   for (Input &input : inputs) {
@@ -370,7 +372,7 @@ Status Context::Impl::placeOutputs() {
         !output.own.reserve(device, output.bytes, Device::Place::Host))
       return Error("out of memory for '" + m.outputs[i].name + "'");
     output.place = output.bound ? output.data : output.own.data();
-    // What an assertion found lies where the device writes and the host reads.
+    // The result of an assertion is in host memory that the device can write.
     output.staged = output.bytes > 0 && !m.outputs[i].assertion &&
                     !output.direct.get(*this, output.place);
     if (output.staged)
@@ -387,7 +389,7 @@ Status Context::Impl::placeOutputs() {
   return {};
 }
 
-/// Brings a weight to where kernels reach it.
+/// Copies a weight to memory that kernels can access, unless it is already.
 Status Context::Impl::placeWeight(uint32_t weight) {
   if (!weights[weight].place) {
     LUMINAL_TRY(found, artifact->getDeviceWeight(weight));
@@ -412,8 +414,8 @@ Result<Context::Impl::PreparedWeights> Context::Impl::findPreparedWeights() {
   return found;
 }
 
-/// Runs what runs when weights are bound; contexts that use the artifact's
-/// weights share what it makes.
+/// Computes the values prepared from the weights. Contexts that use the
+/// artifact's own weights share the result.
 Status Context::Impl::prepareWeights() {
   LUMINAL_CHECK(settle());
   LUMINAL_TRY(found, findPreparedWeights());
@@ -428,7 +430,7 @@ Status Context::Impl::prepareWeights() {
   return {};
 }
 
-/// Other contexts that share the values find the new ones too.
+/// Contexts that share the values see the new ones too.
 Status Context::Impl::refreshPrepared() {
   LUMINAL_TRY(found, findPreparedWeights());
   return prepareAgain(artifact->getPrepare(), found.places, threads, *prepared);
@@ -485,10 +487,10 @@ Status Context::Impl::preparePointers() {
       place = p.pointers[p.m.buffers[b].of] + p.ranges[b].offset;
       break;
     }
-    // Any memory for buffers without elements.
+    // Buffers without elements may have any address.
     if (p.ranges[b].bytes == 0)
       place = getArena();
-    // Kernels write only where Manifest::verify allows it.
+    // Manifest::verify rejects kernels that write to read-only memory.
     p.pointers[b] = const_cast<uint8_t *>(static_cast<const uint8_t *>(place));
   }
 
@@ -542,8 +544,8 @@ Status Context::Impl::planCopies() {
     const uint32_t buffer = p.m.outputs[i].buffer;
     add(p.pointers[buffer], outputs[i].own.data(), 1, {buffer, {}, {}});
   }
-  // A state whose new value is another state's old value goes through temporary
-  // memory, since either may be overwritten first.
+  // A state whose new value is another state's old value is copied through
+  // temporary memory, since either may be overwritten first.
   auto isOldState = [&](const OutputSpec &spec) {
     uint32_t root = p.m.rootBuffer(spec.buffer);
     return p.m.buffers[root].kind == Kind::Input &&
@@ -578,7 +580,7 @@ Status Context::Impl::planCopies() {
     if (isOld)
       next += (outputs[i].bytes + 63) / 64 * 64;
   }
-  // States in misaligned memory of the caller, which moves with all the rest.
+  // Copies states in misaligned memory of the caller back, last of all.
   for (uint32_t i = 0; i < m.inputs.size(); ++i)
     if (m.inputs[i].state && inputs[i].bound)
       add(p.pointers[p.m.inputs[i].buffer], const_cast<void *>(inputs[i].data),
@@ -647,11 +649,10 @@ Status Context::Impl::checkOverlap() const {
   return {};
 }
 
-/// Whether something of the caller that is written meets anything else of the
-/// caller, in callerExtents.
+/// Whether memory in callerExtents that is written overlaps any other entry.
 bool Context::Impl::haveOverlap(size_t numWritten) const {
-  // Most calls write little and read many weights: to compare is cheaper than
-  // to sort.
+  // Most calls write few tensors and read many weights: comparing pairs is then
+  // cheaper than sorting.
   constexpr size_t fewWritten = 4;
   if (numWritten <= fewWritten) {
     for (size_t i = callerExtents.size(); i-- > 0 && numWritten > 0;) {

@@ -8,10 +8,10 @@
 using namespace luminal;
 using namespace luminal::runtime;
 
-/// Tells a listener of the context what the device tells.
+/// Forwards the device's reports on steps to a listener of the context.
 class Context::Impl::Reporter : public StepObserver {
 public:
-  /// Of the steps of program `number`.
+  /// For the steps of program `number`.
   Reporter(const Program &program, uint32_t number, StepListener &listener)
       : program(program), number(number), listener(listener) {}
 
@@ -20,7 +20,7 @@ public:
     report = {};
     report.step = step;
     report.program = number;
-    // The first expression of a launch is its work.
+    // The first expression of a launch is `work`.
     report.work = valueOf(program.plan.launches[slots.launch]);
     report.traffic = valueOf(slots.traffic);
     report.flops = valueOf(slots.flops);
@@ -74,14 +74,15 @@ Status Context::capture(CallerStream stream) {
     return Error("a tensor of the call lies in memory of the host: what is "
                  "captured uses memory of the device alone");
   impl->isCaptured = true;
-  // No launch has found them false.
+  // Assertions hold until a launch finds them false.
   for (uint32_t i : impl->assertions)
     *impl->outputs[i].own.data() = 1;
   return impl->program->launches->capture(stream, impl->copiesIn,
                                           impl->copiesOut);
 }
 
-/// What launches of the capture have found; it is told once.
+/// Returns what launches of the captured graph have found; reports each finding
+/// once.
 Status Context::Impl::checkCaptured() {
   LUMINAL_CHECK(program->launches->checkDeferred());
   Status status = checkAssertions();
@@ -138,7 +139,7 @@ Status Context::Impl::settle() {
 
 Status Context::Impl::getReady() {
   assertionFailed = false;
-  // The next call writes where this one says what it found.
+  // The next call overwrites the assertion results of the call in flight.
   if (inFlight && !assertions.empty())
     if (Status earlier = settle(); !earlier)
       return end(std::move(earlier));
@@ -168,7 +169,7 @@ Status Context::Impl::getReady() {
 Status Context::Impl::end(Status status) {
   lastIsDone = bool(status) || assertionFailed;
   ++numCalls;
-  // Some units of a step may not have run.
+  // Some work items of a step may not have run.
   program->countersClean &= lastIsDone;
   return status;
 }
@@ -200,7 +201,7 @@ Status Context::Impl::call(StepListener *listener) {
   }
   if (!status) {
     breakStates(false);
-    // What was started before the error ends with the call.
+    // Waits for the work that was started before the error.
     (void)bool(program->launches->finish());
     inFlight = false;
     return status;

@@ -9,12 +9,12 @@ using namespace luminal;
 using namespace luminal::runtime;
 
 namespace {
-/// Which bytes of which memory a buffer is.
+/// The byte range of a buffer in its memory.
 struct Region {
-  /// The arena, or a buffer of the caller or the artifact.
+  /// Identifies the arena, or a buffer of the caller or of the artifact.
   uint32_t memory;
   Expr begin, end;
-  /// Both for some sizes; empty where they have no value.
+  /// The range for sample sizes; absent if an expression has no value for them.
   struct Place {
     int64_t begin, end;
     bool operator==(const Place &) const = default;
@@ -38,18 +38,19 @@ public:
         region.begin = region.begin + buffer.offset;
         region.end = region.begin + buffer.bytes;
       } else {
-        // The whole buffer, whatever its size.
+        // An upper limit that covers the whole buffer, whatever its size.
         region.end = Expr(int64_t(1) << 56);
       }
       region.places = getPlaces(region);
-      // Slots are reused: what is known of one is known of all that are equal.
+      // Arena slots are reused, so buffers with equal regions share one class
+      // and the proofs are made once per class.
       auto same = std::find(regions.begin(), regions.end(), region);
       classes.push_back(static_cast<uint32_t>(same - regions.begin()));
       regions.push_back(std::move(region));
     }
   }
 
-  /// Whether two buffers may share a byte.
+  /// Whether two buffers may share a byte for some sizes.
   bool mayOverlap(uint32_t a, uint32_t b) {
     if (regions[a].memory != regions[b].memory)
       return false;
@@ -70,8 +71,9 @@ private:
     return Assumptions(std::move(ranges));
   }
 
-  /// Sizes that proofs are tried with first: each symbol at the end of its
-  /// range, and somewhere in it.
+  /// The range for sample values of the symbols, at and near the lower ends of
+  /// their ranges. A counterexample among them saves an attempt to prove that
+  /// two regions are disjoint.
   std::vector<Region::Place> getPlaces(const Region &region) const {
     std::vector<Region::Place> places;
     for (int64_t step : {0, 1, 61}) {
@@ -104,7 +106,7 @@ private:
 
   Assumptions assumptions;
   std::vector<Region> regions;
-  /// By buffer, the first with the same region.
+  /// For each buffer, the first one with an equal region.
   std::vector<uint32_t> classes;
   std::map<std::pair<uint32_t, uint32_t>, bool> overlaps;
 };
@@ -124,12 +126,12 @@ runtime::planDependences(const Manifest &m, const std::vector<bool> &active) {
   };
   const size_t n = m.steps.size();
   std::vector<std::vector<uint32_t>> edges(n);
-  // before[i][j]: some path orders j before i.
+  // before[i][j]: some path of edges orders j before i.
   std::vector<std::vector<bool>> before(n, std::vector<bool>(n));
   for (uint32_t i = 0; i < n; ++i) {
     if (!active[i])
       continue;
-    // Backwards, so that paths through later steps are known first.
+    // In reverse order, so that paths through later steps are known first.
     for (uint32_t j = i; j-- > 0;) {
       if (!active[j] || before[i][j] || !isOrdered(m.steps[j], m.steps[i]))
         continue;

@@ -9,10 +9,10 @@
 
 namespace luminal::runtime {
 
-/// By step, the earlier steps that must have ended before it starts: where one
+/// For each step, the earlier steps that must end before it starts because one
 /// of the two writes memory that the other reads or writes, for some values of
-/// the symbols. There is an edge iff no path of others orders the two. Steps
-/// that are not `active` are left out.
+/// the symbols. An edge is omitted if a path of other edges implies it. Steps
+/// that are not `active` are ignored.
 std::vector<std::vector<uint32_t>>
 planDependences(const Manifest &manifest, const std::vector<bool> &active);
 

@@ -48,7 +48,7 @@ bool Memory::reserve(Device &owner, uint64_t bytes, Device::Place where) {
   constexpr uint64_t most = uint64_t(1) << 62;
   if (bytes > most)
     return false;
-  // Grows by at least half, so that a slowly growing dim costs few allocations.
+  // Grow by at least half, so that a slowly growing dim causes few allocations.
   uint64_t wanted =
       std::max<uint64_t>(std::max(bytes, capacity + capacity / 2), 1);
   release();

@@ -10,9 +10,11 @@ namespace luminal::runtime {
 
 struct DeviceKind {
   std::string_view name;
-  /// How many there are; an error where they should be there but do not work.
+  /// Number of devices of this kind; an error if the driver is installed but
+  /// does not work.
   Result<unsigned> (*count)();
-  /// Opens one; called once for each. An error says why there is none.
+  /// Opens a device; called once for each. The error says why it cannot be
+  /// opened.
   Result<std::unique_ptr<Device>> (*open)(unsigned index);
 };
 

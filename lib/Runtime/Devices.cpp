@@ -18,7 +18,7 @@ Result<Device *> runtime::openDevice(std::string_view kind, unsigned index) {
   if (found == std::end(kKinds))
     return Error("there is no device '" + std::string(kind) +
                  "'; see --list-devices");
-  // Never destroyed: a driver may be gone before the process ends.
+  // Never destroyed: at process exit, the driver may be unloaded first.
   static auto *opened =
       new std::map<std::pair<std::string_view, unsigned>, Device *>;
   static std::mutex mutex;

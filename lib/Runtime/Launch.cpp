@@ -62,7 +62,7 @@ bool runtime::isCustomMember(std::string_view name) {
 
 Result<std::vector<Parameter>>
 runtime::parseParameters(std::string_view text, size_t buffers, size_t values) {
-  // What CUDA passes to a kernel is at most 32,764 bytes.
+  // CUDA passes at most 32,764 bytes of parameters to a kernel.
   constexpr size_t kMostParameters = 4095;
   std::vector<Parameter> parameters;
   size_t taken = 0;
@@ -136,7 +136,8 @@ static Status verify(const CUDACustomLaunch &launch, size_t buffers,
 // cuBLASLt
 //===----------------------------------------------------------------------===//
 
-/// What a kernel does with its buffers only its code says.
+/// Generated kernels and user code need no checks: the launch does not say what
+/// they do with the buffers.
 template <typename Launch>
 static Status verify(const Launch &, size_t, size_t, size_t) {
   return {};
@@ -231,8 +232,8 @@ Status runtime::verifyLaunch(const LaunchSpec &launch, size_t buffers,
       launch);
 }
 
-/// Bytes up to the end of the last element of a matrix; std::nullopt where that
-/// is beyond any memory.
+/// Bytes up to the end of the last element of a matrix; std::nullopt if that
+/// exceeds any possible memory.
 static std::optional<uint64_t> getEnd(const int64_t *place, int64_t batch,
                                       int64_t rows, int64_t columns,
                                       DType type) {

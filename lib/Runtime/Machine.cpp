@@ -27,7 +27,7 @@ Processor Processor::getHost() {
       {"CPU part", &result.model},       {"CPU implementer", &result.vendor},
       {"CPU revision", &result.stepping}};
   std::ifstream file("/proc/cpuinfo");
-  // The first processor stands for all.
+  // Reads the first processor only, and assumes that all are equal.
   for (std::string line; std::getline(file, line) && !line.empty();) {
     size_t colon = line.find(':');
     if (colon == std::string::npos)
@@ -45,7 +45,7 @@ Processor Processor::getHost() {
   return result;
 }
 
-/// Calls fn(name, field) for every text of a processor.
+/// Calls fn(name, field) for every string field of a Processor.
 template <typename P, typename Fn>
 static void visitTexts(P &self, Fn fn) {
   fn("vendor", self.vendor);
@@ -115,7 +115,7 @@ std::string runtime::getMachineFile(const std::string &folder) {
     const char *value = std::getenv(name);
     return std::string(value ? value : "");
   };
-  // A relative folder is to be ignored, says the standard for them.
+  // The XDG specification says to ignore relative paths.
   if (std::string cache = variable("XDG_CACHE_HOME");
       !cache.empty() && cache[0] == '/')
     return cache + "/luminal/machine.json";

@@ -84,7 +84,7 @@ void Manifest::nameSteps(const ModuleTable &table) {
 }
 
 uint32_t Manifest::rootBuffer(uint32_t index) const {
-  // verify() has shown that chains of aliases end.
+  // verify() has checked that alias chains end.
   while (buffers[index].kind == Kind::Alias)
     index = buffers[index].of;
   return index;

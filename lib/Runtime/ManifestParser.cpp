@@ -11,10 +11,11 @@ using namespace luminal::runtime;
 using Kind = BufferSpec::Kind;
 
 namespace {
-/// `read(json, value)` reads a value of each type that a manifest has; a list
-/// and a record read their parts. A class, so that each sees all others.
+/// Overloads of `read(json, value)` for every type in a manifest; those of
+/// lists and records read their elements with the others. In a class, so that
+/// every overload sees all others.
 struct Reader {
-  /// A member that must be there.
+  /// Reads a required member.
   template <typename T>
   static Status readMember(const JsonRef &object, std::string_view key,
                            T &value) {
@@ -22,7 +23,7 @@ struct Reader {
     return read(ref, value);
   }
 
-  /// A member that may be absent: `value` stays as it is.
+  /// Reads an optional member; `value` is unchanged if it is absent.
   template <typename T>
   static Status readOptional(const JsonRef &object, std::string_view key,
                              T &value) {
@@ -62,7 +63,7 @@ struct Reader {
     return {};
   }
 
-  /// An index, or a number of things that have indices.
+  /// Reads an index, or a number of things that are numbered.
   static Status read(const JsonRef &ref, uint32_t &value) {
     LUMINAL_TRY(index, ref.asInt());
     if (index < 0 || index > std::numeric_limits<int32_t>::max())
@@ -71,7 +72,7 @@ struct Reader {
     return {};
   }
 
-  /// A number of bytes.
+  /// Reads a number of bytes.
   static Status read(const JsonRef &ref, uint64_t &value) {
     LUMINAL_TRY(size, ref.asInt());
     if (size < 0)
@@ -80,7 +81,7 @@ struct Reader {
     return {};
   }
 
-  /// Text, or a plain integer.
+  /// Reads an expression, given as text or as an integer.
   static Status read(const JsonRef &ref, Expr &value) {
     if (!ref.isString()) {
       LUMINAL_TRY(integer, ref.asInt());
@@ -189,7 +190,7 @@ struct Reader {
     return readMember(ref, "bytes", buffer.bytes);
   }
 
-  /// The launch of a known target.
+  /// Reads the launch; its alternative is set by the caller.
   static Status read(const JsonRef &ref, LaunchSpec &launch) {
     Status status;
     visitFields(launch, [&](std::string_view name, auto &field) {
@@ -211,7 +212,7 @@ struct Reader {
     return readOptional(ref, "flops", step.flops);
   }
 
-  /// The format and version, which are this reader's.
+  /// Checks the format name and the version.
   static Status checkVersion(const JsonRef &root) {
     std::string format;
     LUMINAL_CHECK(readMember(root, "format", format));
@@ -257,7 +258,7 @@ struct Reader {
     return {};
   }
 
-  /// Memory and steps.
+  /// Reads the buffers, the arena size and the steps.
   static Status readSchedule(const JsonRef &ref, Manifest &m) {
     LUMINAL_CHECK(readMember(ref, "buffers", m.buffers));
     LUMINAL_CHECK(readMember(ref, "arena_bytes", m.arenaBytes));
@@ -278,7 +279,8 @@ struct Reader {
     return {};
   }
 
-  /// The weights that a second schedule reads, and their buffers.
+  /// Reads which weights a nested schedule (prepare or a variant) uses, and
+  /// their buffers.
   static Status readUses(const JsonRef &ref, Manifest &m) {
     for (WeightSpec &weight : m.weights)
       weight.buffer.reset();
@@ -298,7 +300,7 @@ struct Reader {
     return {};
   }
 
-  /// One buffer for each of `specs`.
+  /// Reads one buffer index for each of `specs`.
   template <typename Spec>
   static Status readBuffers(const JsonRef &ref, std::string_view key,
                             std::vector<Spec> &specs) {
@@ -313,7 +315,7 @@ struct Reader {
     return {};
   }
 
-  /// The program for narrower ranges: what is not stated is as in `m`.
+  /// Reads a variant. Fields that it does not state are copied from `m`.
   static Status readVariant(const JsonRef &ref, Manifest &m) {
     auto variant = std::make_shared<Manifest>();
     variant->producer = m.producer;
@@ -342,7 +344,8 @@ struct Reader {
     return {};
   }
 
-  /// What runs when weights are bound: `weights` says which of them it reads.
+  /// Reads the prepare program; its `weights` name the ones of `m` that it
+  /// reads.
   static Status readPrepare(const JsonRef &ref, Manifest &m) {
     auto prepare = std::make_shared<Manifest>();
     prepare->producer = m.producer;

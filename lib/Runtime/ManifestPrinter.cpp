@@ -34,7 +34,7 @@ static void printOutputs(Json &root, const Manifest &m) {
   }
 }
 
-/// Memory and steps.
+/// Prints the buffers, the arena size and the steps.
 static void printSchedule(Json &root, const Manifest &m) {
   root["buffers"] = Json::array();
   for (const BufferSpec &buffer : m.buffers) {
@@ -108,7 +108,7 @@ static void printRequirements(Json &root, const Manifest &m) {
   }
 }
 
-/// The weights that a second schedule reads.
+/// Prints which weights a nested schedule (prepare or a variant) uses.
 static void printUses(Json &json, const Manifest &m) {
   json["weights"] = Json::array();
   for (size_t i = 0; i < m.weights.size(); ++i)

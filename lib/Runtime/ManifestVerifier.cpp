@@ -12,10 +12,10 @@ using namespace luminal::runtime;
 using Kind = BufferSpec::Kind;
 
 namespace {
-/// One pass over a manifest; each method returns the first error.
+/// Verifies a manifest in one pass; each method returns the first error.
 class Verifier {
 public:
-  /// `program`: the one of which it is a variant.
+  /// If the manifest is a variant, `program` is the one that it belongs to.
   explicit Verifier(const Manifest &manifest, const Manifest *program = nullptr)
       : m(manifest), program(program) {}
 
@@ -39,7 +39,7 @@ public:
                      std::string(bufferKindName(m.buffers[i].kind)) +
                      " is bound to it");
     LUMINAL_CHECK(steps());
-    // What is prepared is verified with the program.
+    // A variant's `prepare` is verified as that of its program.
     if (program)
       return {};
     if (m.prepare)
@@ -58,7 +58,7 @@ private:
     return std::string(list) + "[" + std::to_string(i) + "]";
   }
 
-  /// No dims, no unknown symbols.
+  /// Checks that `e` has no dims and only known symbols.
   Status expr(const Expr &e, const std::string &where) {
     if (e.isUndefined())
       return Error(where + ": has no value");
@@ -130,7 +130,7 @@ private:
           (!m.prepare || buffer.of >= m.prepare->outputs.size()))
         return Error(at("buffers", i) + ".of: nothing prepares output " +
                      std::to_string(buffer.of));
-      // Aliases point to earlier buffers, so that every chain ends.
+      // An alias refers to an earlier buffer, so every chain of aliases ends.
       if (buffer.kind == Kind::Alias && buffer.of >= i)
         return Error(at("buffers", i) +
                      ".of: an alias must be of an earlier buffer, not of " +
@@ -140,7 +140,7 @@ private:
   }
 
   Status tensor(const TensorSpec &tensor, const std::string &where) {
-    // Names cross the C interface.
+    // Names are passed through the C interface as C strings.
     if (tensor.name.find('\0') != std::string::npos)
       return Error(where + ".name: holds a zero byte");
     for (size_t i = 0; i < tensor.shape.size(); ++i)
@@ -149,7 +149,7 @@ private:
     return {};
   }
 
-  /// Claims a buffer of `kind` for a tensor.
+  /// Marks a buffer of `kind` as belonging to a tensor.
   Status claim(uint32_t index, Kind kind, const std::string &where) {
     if (index >= m.buffers.size())
       return Error(where + ".buffer: there is no buffer " +
@@ -222,7 +222,7 @@ private:
       if (output.buffer >= m.buffers.size())
         return Error(where + ".buffer: there is no buffer " +
                      std::to_string(output.buffer));
-      // Several outputs may be one value.
+      // Several outputs may be the same value.
       if (m.buffers[m.rootBuffer(output.buffer)].kind == Kind::Counters)
         return Error(where + ".buffer: buffer " +
                      std::to_string(output.buffer) + " is of counters");
@@ -257,7 +257,8 @@ private:
     return {};
   }
 
-  /// What a parser makes by itself is checked for those who fill a manifest.
+  /// Also checks what ManifestParser guarantees, since a Manifest may be filled
+  /// by other code.
   Status prepare() {
     const Manifest &p = *m.prepare;
     if (!p.symbols.empty() || !p.requirements.empty() || !p.inputs.empty() ||
@@ -289,7 +290,8 @@ private:
     return p.verify();
   }
 
-  /// A tensor of the program and of a variant, but for its buffer.
+  /// Whether a tensor of a variant equals that of the program, except for its
+  /// buffer.
   static bool isSame(const TensorSpec &a, const TensorSpec &b) {
     return a.name == b.name && a.dtype == b.dtype && a.shape == b.shape;
   }
@@ -349,8 +351,8 @@ private:
     return status;
   }
 
-  /// Counters are of one step's workspace and of nothing else, so that no step
-  /// can leave them in a state that another finds.
+  /// Checks that counters are workspace of exactly one step, so that no step
+  /// can observe another's counters.
   Status workspace(const StepSpec &step, const std::string &where) {
     for (size_t k = 0; k < step.buffers.size(); ++k) {
       const uint32_t buffer = step.buffers[k];
@@ -375,8 +377,8 @@ private:
   }
 
   Status steps() {
-    // Whether a step may write each buffer: not weights, constants or plain
-    // inputs.
+    // For each buffer, whether steps may write it: weights, constants and plain
+    // inputs are read-only.
     std::vector<bool> writable(m.buffers.size());
     for (size_t i = 0; i < m.buffers.size(); ++i)
       writable[i] = m.buffers[i].kind == Kind::Alias
@@ -419,7 +421,7 @@ private:
     return {};
   }
 
-  /// Whether the path stays in the artifact's folder.
+  /// Checks that the path stays in the artifact's folder.
   Status weightsFile() {
     std::string_view rest = m.weightsFile;
     if (rest.empty())

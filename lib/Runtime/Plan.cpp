@@ -6,7 +6,7 @@
 using namespace luminal;
 using namespace luminal::runtime;
 
-/// Finds for each symbol where its value comes from.
+/// Finds a source for the value of every symbol.
 static Status planSources(const Manifest &m, Plan &plan) {
   for (uint32_t i = 0; i < m.inputs.size(); ++i)
     for (uint32_t axis = 0; axis < m.inputs[i].shape.size(); ++axis) {

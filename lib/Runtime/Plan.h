@@ -10,16 +10,17 @@
 
 namespace luminal::runtime {
 
-/// How symbols are solved from input extents, and the slot of every size in one
-/// program. Extents of inputs and outputs are flattened: extent `axis` of input
-/// i is number `inputStart[i] + axis`. Integers follow the extents of inputs.
+/// How symbols are solved from the extents of inputs, and the slot of every
+/// size in one SizeProgram. Extents of inputs and outputs are flattened: extent
+/// `axis` of input i has the index `inputStart[i] + axis`. Integer inputs
+/// follow the extents of the inputs.
 struct Plan {
   struct BufferSlots {
     SizeProgram::Slot offset, bytes;
   };
   struct StepSlots {
     SizeProgram::Slot traffic, flops;
-    /// Where in `launches` the expressions of its launch begin, in order.
+    /// Index in `launches` of the first expression of the step's launch.
     uint32_t launch;
   };
 
@@ -29,9 +30,9 @@ struct Plan {
 
   static Result<Plan> build(const Manifest &manifest);
 
-  /// Each uses only symbols of earlier ones; every symbol has one.
+  /// One source per symbol; each uses only symbols of earlier ones.
   std::vector<SymbolSource> sources;
-  /// The expression of each input extent and each integer; of an extent, its
+  /// The expressions of all input extents and integers; for an extent, its
   /// input and axis.
   std::vector<Expr> extents;
   std::vector<std::pair<uint32_t, uint32_t>> extentPlaces;

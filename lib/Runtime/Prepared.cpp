@@ -55,8 +55,8 @@ Status runtime::prepareAgain(std::shared_ptr<const Artifact> prepare,
                              std::span<const void *const> weights,
                              unsigned threads, const PreparedValues &values) {
   const Manifest &m = prepare->getManifest();
-  // The context, and with it the copies of weights that only it needs, ends
-  // with this call.
+  // The context is destroyed at the end of this function, and with it the
+  // copies of weights that only it needs.
   LUMINAL_TRY(context, Context::create(prepare, {threads}));
   for (uint32_t i = 0; i < m.weights.size(); ++i)
     if (m.weights[i].buffer)

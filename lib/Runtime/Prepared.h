@@ -24,28 +24,27 @@ struct PreparedValues {
   }
 
   Memory memory;
-  /// By output, where kernels reach it.
+  /// Memory of each output that kernels can access.
   std::vector<const void *> places;
-  /// Where the memory is counted for as long as it is there; may be null.
+  /// Counts the bytes while the memory is allocated; may be null.
   std::shared_ptr<std::atomic<uint64_t>> counter;
 };
 
-/// Runs `prepare` (Artifact::getPrepare) on `weights`, by index, in memory of
-/// the host or the device; those that it does not read may be null. A call uses
-/// at most `threads` threads of the host. `counter`: where the memory is
-/// counted.
+/// Runs `prepare` (Artifact::getPrepare) on `weights`, by index, in host or
+/// device memory; weights that it does not read may be null. Uses at most
+/// `threads` host threads. `counter` counts the memory of the result.
 Result<std::shared_ptr<const PreparedValues>>
 prepareValues(std::shared_ptr<const Artifact> prepare,
               std::span<const void *const> weights, unsigned threads,
               std::shared_ptr<std::atomic<uint64_t>> counter = nullptr);
 
-/// Computes them again from what the weights hold now, in the same memory.
-/// Calls that read it should be done.
+/// Recomputes the values in place from the weights' current contents. No call
+/// that reads them may be in flight.
 Status prepareAgain(std::shared_ptr<const Artifact> prepare,
                     std::span<const void *const> weights, unsigned threads,
                     const PreparedValues &values);
 
-/// The error of a call that needs a weight which is nowhere.
+/// The error of a call that needs a weight which is neither bound nor loaded.
 Error weightMissing(const Manifest &manifest, const WeightSpec &weight);
 
 } // namespace luminal::runtime

@@ -54,7 +54,7 @@ Status Profiler::after(const StepReport &report) {
   if (call < room) {
     first.push_back(event);
   } else {
-    // A failed call leaves the times of a previous call.
+    // If a call fails, its later steps keep the times of an earlier call.
     size_t place = (call % room) * totals.size() + number;
     if (last.size() <= place)
       last.resize(place + 1, Event{0, 0, 0, 0, 0, 0});
@@ -114,7 +114,7 @@ std::string Profiler::trace() const {
   auto print = [](const Json &json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
   };
-  // Nanoseconds are as much as the clock tells.
+  // The clock's resolution is a nanosecond.
   auto rounded = [](double us) { return std::round(us * 1e3) / 1e3; };
   const Json other{{"calls", calls},
                    {"calls_in_trace", getTraced() ? 2 * *getTraced() : calls}};

@@ -1,8 +1,8 @@
 //===- SizeProgram.h - All sizes of an artifact, computed in one go -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Expressions compiled to straight-line code over numbered slots, with common
-// subexpressions shared, so that new dims cost microseconds and no allocation.
+// Compiles expressions to straight-line code over numbered slots with shared
+// common subexpressions, so that new dims cost microseconds and no allocation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,20 +21,20 @@ class SizeProgram {
 public:
   using Slot = uint32_t;
 
-  /// `symbols` are sorted by name; their values come in that order.
+  /// `symbols` are sorted by name; `run` takes their values in this order.
   explicit SizeProgram(std::vector<std::string> symbols = {});
 
-  /// The slot that will hold the value of `e`, which has no dims and only known
-  /// symbols.
+  /// Returns the slot for the value of `e`, which has no dims and uses only
+  /// symbols of this program.
   Slot add(const Expr &e);
   size_t numSlots() const { return code.size(); }
 
   struct Value {
     int64_t value = 0;
-    /// False after overflow or division by zero.
+    /// False after an overflow or a division by zero.
     bool valid = false;
   };
-  /// Fills `slots`, of numSlots() elements.
+  /// Computes all slots; `slots` has numSlots() elements.
   void run(const int64_t *symbols, Value *slots) const;
 
 private:

@@ -16,7 +16,7 @@ runtime::findWeights(const ZipArchive &archive,
     std::optional<Bytes> bytes;
   };
   std::map<std::string_view, Found> members;
-  // Manifest::verify has shown that the sum does not overflow.
+  // Manifest::verify has checked that the sum does not overflow.
   for (const WeightSpec &weight : weights)
     members[weight.member].end =
         std::max(members[weight.member].end, weight.offset + weight.bytes);

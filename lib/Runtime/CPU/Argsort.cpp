@@ -1,10 +1,10 @@
 //===- Argsort.cpp - The order of the elements of rows --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Keys become unsigned integers of the same order, each with its position
-// behind it, so that no two elements are equal and any way of sorting them is
-// stable. Long rows are sorted by the digits of their keys; of the first few of
-// a long row only candidates are kept.
+// Keys are mapped to unsigned integers of the same order and combined with
+// their positions, so no two elements are equal and any sorting algorithm is
+// stable. Long rows use a radix sort. If only the first few elements of a long
+// row are needed, only candidates for them are kept.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ using namespace luminal::runtime;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A key and a position, in order of the key and then of the position.
+/// A key and a position in one integer, ordered by key, then by position.
 struct Narrow {
   using Key = uint32_t;
   uint64_t bits;
@@ -52,7 +52,8 @@ struct Wide {
   }
 };
 
-/// Floats of an unsigned type of their bits; `kInfinity` are those of infinity.
+/// Maps floats, given as bits of an unsigned type, to keys; `kInfinity` are the
+/// bits of infinity.
 template <typename Bits, Bits kInfinity>
 struct FloatKeys {
   using Element = std::conditional_t<sizeof(Bits) == 8, Wide, Narrow>;
@@ -64,7 +65,7 @@ struct FloatKeys {
         nan(shape.nanFirst ? Bits(0) : Bits(~Bits(0))) {}
   Key operator()(Bits x) const {
     const Bits size = x & Bits(~kSign);
-    // -0 is 0. No number has the keys of NaN.
+    // -0 becomes 0. The keys of NaN are not those of any number.
     x = size == 0 ? Bits(0) : x;
     const Bits key = Bits((x & kSign ? Bits(~x) : Bits(x | kSign)) ^ flip);
     return size > kInfinity ? nan : key;
@@ -86,7 +87,7 @@ struct IntegerKeys {
   Bits flip;
 };
 
-/// Calls fn(keys) with the keys of the type.
+/// Calls fn(keys) with the key mapping of the shape's type.
 template <typename Fn>
 decltype(auto) withKeys(const ArgsortShape &shape, Fn fn) {
   switch (shape.type) {
@@ -109,12 +110,12 @@ decltype(auto) withKeys(const ArgsortShape &shape, Fn fn) {
 // Sorting
 //===----------------------------------------------------------------------===//
 
-/// Up to so many elements are sorted by comparing them.
+/// Up to this many elements are sorted by comparison instead of radix sort.
 constexpr int64_t kFewElements = 192;
 constexpr unsigned kDigitBits = 8, kDigits = 1 << kDigitBits;
 
-/// Sorts `n` elements, which have the keys of `keyBytes` bytes; the result is
-/// in `elements` or in `other`.
+/// Radix sort of `n` elements by keys of `keyBytes` bytes; returns the buffer
+/// that holds the result, `elements` or `other`.
 template <typename Element>
 Element *sortByDigits(Element *elements, Element *other, int64_t n,
                       unsigned keyBytes) {
@@ -127,7 +128,7 @@ Element *sortByDigits(Element *elements, Element *other, int64_t n,
   }
   for (unsigned d = 0; d < keyBytes; ++d) {
     std::array<uint32_t, kDigits> &places = counts[d];
-    // A digit that all have orders nothing.
+    // Skip a digit that is the same in all keys.
     if (places[elements[0].key() >> (d * kDigitBits) & (kDigits - 1)] == n)
       continue;
     uint32_t sum = 0;
@@ -141,7 +142,7 @@ Element *sortByDigits(Element *elements, Element *other, int64_t n,
   return elements;
 }
 
-/// Sorts elements whose positions ascend, as sortByDigits.
+/// Sorts elements whose positions ascend. Same buffers as sortByDigits.
 template <typename Element>
 Element *sort(Element *elements, Element *other, int64_t n, unsigned keyBytes) {
   if (n > kFewElements)
@@ -150,18 +151,18 @@ Element *sort(Element *elements, Element *other, int64_t n, unsigned keyBytes) {
   return elements;
 }
 
-/// Up to so many first elements are kept in order all the time.
+/// Up to this many candidates are kept sorted by insertion.
 constexpr int64_t kFewFirst = 16;
 
-/// Elements that are kept where the first `count` are looked for: whenever
-/// there are so many, all but `count` are dropped.
+/// Capacity for candidates for the first `count` elements. When it is full, all
+/// but the best `count` are dropped.
 int64_t getCandidates(int64_t count) {
   constexpr int64_t kLeast = 64;
   return count <= kFewFirst ? count : count + std::max(count, kLeast);
 }
 
-/// Whether elements in the midst of a row are looked for by their leading bits:
-/// those before them would be many candidates.
+/// Whether elements from the middle of a row are selected by the leading bits
+/// of their keys (`pick`): keeping candidates would need too many of them.
 bool picks(const ArgsortShape &shape) {
   constexpr int64_t kMany = 512;
   return shape.length > kFewElements && shape.begin > 0 &&
@@ -169,18 +170,19 @@ bool picks(const ArgsortShape &shape) {
           getCandidates(shape.getEnd()) >= shape.length);
 }
 
-/// Whether the first ones of a row are found among candidates.
+/// Whether the first elements of a row are selected by keeping candidates.
 bool selects(const ArgsortShape &shape, int64_t length) {
   return shape.count > 0 && !picks(shape) &&
          getCandidates(shape.getEnd()) < length;
 }
 
-/// Elements of a part of a row of `length` elements at a time.
+/// Buffer size in elements for a part of a row of `length` elements.
 int64_t getRoom(const ArgsortShape &shape, int64_t length) {
   return selects(shape, length) ? getCandidates(shape.getEnd()) : length;
 }
 
-/// The first `count` of the elements that are added, whose positions ascend.
+/// Collects the first `count` of the added elements, which must be added in
+/// order of position.
 template <typename Element>
 class Candidates {
 public:
@@ -189,10 +191,11 @@ public:
   Candidates(Element *elements, int64_t count)
       : elements(elements), count(count), room(getCandidates(count)) {}
 
-  /// Whether an element of that key may be one of them. A later one whose key
-  /// is not below that of the last of `count` is not.
+  /// Whether an element with this key may be among the first `count`. One whose
+  /// key equals the current `count`-th is not, because its position is later.
   bool takes(Key key) const { return !isLimited || key < limit; }
-  /// The key below which those are that may; null where any is.
+  /// The exclusive upper bound of the keys of further candidates; null if any
+  /// key may be one.
   const Key *getLimit() const { return isLimited ? &limit : nullptr; }
 
   void add(const Element &element) {
@@ -203,7 +206,7 @@ public:
       drop();
   }
 
-  /// Leaves them in order.
+  /// Sorts the result.
   void finish() {
     if (count <= kFewFirst)
       return;
@@ -238,9 +241,9 @@ private:
   bool isLimited = false;
 };
 
-/// The elements of a row from the place shape.begin on, in one of two buffers
-/// of as many elements: those of which the leading bits of the key may be those
-/// of one of them are sorted.
+/// Returns the sorted elements of a row from rank shape.begin on, in one of the
+/// two buffers. Buckets elements by the leading bits of their keys, and sorts
+/// only the buckets that contain wanted ranks.
 template <typename Keys, typename Element = typename Keys::Element>
 Element *pick(const Keys &keys, const ArgsortShape &shape,
               const typename Keys::Stored *row, Element *elements,
@@ -253,7 +256,8 @@ Element *pick(const Keys &keys, const ArgsortShape &shape,
   auto getBucket = [&](Key key) {
     return static_cast<unsigned>((key - least) >> shift) & ((1u << kBits) - 1);
   };
-  // In turns: what was just counted is not at hand before its store is done.
+  // Two alternating histograms: incrementing a count again right after its
+  // store would wait for store forwarding.
   std::array<uint32_t, 1 << kBits> counts, others;
   auto count = [&] {
     counts = {};
@@ -268,8 +272,8 @@ Element *pick(const Keys &keys, const ArgsortShape &shape,
     for (unsigned b = 0; b < counts.size(); ++b)
       counts[b] += others[b];
   };
-  // The first and the last bucket of those that are wanted, and how many
-  // elements come before them and up to their end.
+  // First and last bucket that contain wanted ranks, and the number of elements
+  // before the first and up to the end of the last.
   int64_t before = 0, through = 0;
   unsigned low = 0, high = 0;
   auto find = [&] {
@@ -283,8 +287,8 @@ Element *pick(const Keys &keys, const ArgsortShape &shape,
       ++high;
   };
   find();
-  // Many in few buckets: keys lie close to each other, and are counted by what
-  // they are above the least.
+  // If too many elements fall into few buckets, the keys are close together:
+  // bucket them by their difference to the minimum instead.
   constexpr int64_t kFewerTimes = 16;
   if (through - before > shape.count + shape.length / kFewerTimes) {
     least = std::numeric_limits<Key>::max();
@@ -311,12 +315,12 @@ Element *pick(const Keys &keys, const ArgsortShape &shape,
 }
 
 #if defined(__x86_64__)
-/// Whether one of `n` integers, a multiple of 4, has a key below `limit`; with
-/// AVX2, the first instructions that compare 64 bits together.
+/// Whether any of `n` integers, a multiple of 4, has a key below `limit`. Needs
+/// AVX2, the first extension with vector comparisons of 64-bit integers.
 __attribute__((target("avx2"))) bool hasBelow(const IntegerKeys<uint64_t> &keys,
                                               const uint64_t *x, int64_t n,
                                               uint64_t limit) {
-  // Keys without their first bit flipped are in order as signed numbers.
+  // With the first bit restored, keys are ordered as signed numbers.
   constexpr uint64_t kSign = IntegerKeys<uint64_t>::kSign;
   const __m256i flip = _mm256_set1_epi64x(int64_t(keys.flip ^ kSign));
   const __m256i bound = _mm256_set1_epi64x(int64_t(limit ^ kSign));
@@ -330,8 +334,8 @@ __attribute__((target("avx2"))) bool hasBelow(const IntegerKeys<uint64_t> &keys,
 }
 #endif
 
-/// Elements of part of a row in order, in one of the two buffers, of getRoom
-/// elements: the first shape.getEnd(), or all of it.
+/// Returns the sorted elements of a part of a row, in one of the two buffers of
+/// getRoom elements: the first shape.getEnd() elements, or all.
 template <typename Keys, typename Element = typename Keys::Element>
 Element *sortPart(const Keys &keys, const ArgsortShape &shape,
                   const typename Keys::Stored *row, int64_t begin, int64_t end,
@@ -345,7 +349,7 @@ Element *sortPart(const Keys &keys, const ArgsortShape &shape,
     return sort(elements, other, length, kBytes);
   }
   Candidates<Element> candidates(elements, shape.getEnd());
-  // A block of which none comes first costs a comparison of each.
+  // A block without a candidate costs one comparison per element.
   using Key = typename Element::Key;
   constexpr int64_t kBlock = 32;
   std::array<Key, kBlock> block;
@@ -382,19 +386,19 @@ int64_t partBegin(const ArgsortShape &shape, int64_t part, int64_t parts) {
   return shape.length / parts * part + std::min(part, shape.length % parts);
 }
 
-/// Elements that a part leaves.
+/// Number of elements that a part contributes to the merge.
 int64_t getKept(const ArgsortShape &shape, int64_t part, int64_t parts) {
   return std::min(shape.getEnd(), partBegin(shape, part + 1, parts) -
                                       partBegin(shape, part, parts));
 }
 
-/// Elements of the two buffers of a part.
+/// Size in elements of each of the two buffers of a part.
 int64_t getPartRoom(const ArgsortShape &shape, int64_t parts) {
   return getRoom(shape, shape.length / parts + 1);
 }
 } // namespace
 
-/// Reading, counting and moving each digit.
+/// Counts reading the row, and counting and moving the elements for each digit.
 double runtime::estimateRow(const ArgsortShape &shape) {
   const double n = static_cast<double>(shape.length);
   if (selects(shape, shape.length))
@@ -417,7 +421,8 @@ size_t runtime::getPartsScratch(const ArgsortShape &shape, int64_t parts) {
 }
 
 namespace {
-/// The buffers of the parts: where each left its elements, then the elements.
+/// The scratch of the parts: a pointer to each part's sorted elements, then the
+/// buffers.
 template <typename Element>
 struct PartBuffers {
   PartBuffers(const ArgsortShape &shape, int64_t parts, void *scratch)
@@ -467,7 +472,7 @@ void runtime::argsortPart(const ArgsortShape &shape, const void *row,
   });
 }
 
-/// How many elements of list `part` are among the first `rank` of all.
+/// Number of elements of list `part` among the first `rank` of all lists.
 template <typename Element>
 static int64_t findSplit(std::span<const std::span<const Element>> lists,
                          size_t part, int64_t rank) {

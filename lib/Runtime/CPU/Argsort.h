@@ -1,7 +1,8 @@
 //===- Argsort.h - The order of the elements of rows ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a step of the library `argsort` does. The order is total, so that its
+// Implements steps of the library `argsort`: the positions of the elements of
+// each row in sorted order. Equal elements are ordered by position, so the
 // result does not depend on the number of threads.
 //
 //===----------------------------------------------------------------------===//
@@ -15,9 +16,9 @@
 
 namespace luminal::runtime {
 
-/// Rows of `length` elements, of which the positions of `count` in order are
-/// wanted, from the place `begin` on. `length` is below 2^32 and not below
-/// `begin` + `count`.
+/// Rows of `length` elements. The result holds the positions of `count`
+/// elements of the sorted row, from rank `begin` on. `length` is below 2^32 and
+/// at least `begin` + `count`.
 struct ArgsortShape {
   DType type = DType::F32;
   bool descending = false, nanFirst = false;
@@ -25,24 +26,23 @@ struct ArgsortShape {
   int64_t getEnd() const { return begin + count; }
 };
 
-/// A number that grows with the time that a row takes, about one for a
-/// nanosecond.
+/// Estimated time of one row, in units of about a nanosecond.
 double estimateRow(const ArgsortShape &shape);
 
-/// Bytes that a thread needs besides.
+/// Scratch bytes per thread.
 size_t getArgsortScratch(const ArgsortShape &shape);
 
-/// Does the rows [begin, end). `scratch` is aligned to 64 bytes.
+/// Sorts the rows [begin, end). `scratch` is aligned to 64 bytes.
 void argsort(const ArgsortShape &shape, const void *keys, int64_t *positions,
              int64_t begin, int64_t end, void *scratch);
 
-/// Long rows by several threads, where `begin` is 0. `parts` parts of a row are
-/// sorted apart, each by `argsortPart`, in any order or at once, to `scratch`
-/// of getPartsScratch bytes; then `argsortJoin` merges them.
+/// Sorts a long row with several threads; `begin` must be 0. `argsortPart`
+/// sorts each of `parts` parts of the row, in any order or concurrently, into
+/// `scratch` of getPartsScratch bytes; then `argsortJoin` merges them.
 size_t getPartsScratch(const ArgsortShape &shape, int64_t parts);
 void argsortPart(const ArgsortShape &shape, const void *row, int64_t part,
                  int64_t parts, void *scratch);
-/// The positions [begin, end) of the result, from all parts.
+/// Writes the positions [begin, end) of the result by merging all parts.
 void argsortJoin(const ArgsortShape &shape, int64_t *positions, int64_t parts,
                  int64_t begin, int64_t end, void *scratch);
 

@@ -48,7 +48,7 @@ void *CPUDevice::allocate(uint64_t &bytes, Place) {
   uint64_t alignment = bytes >= 2 * huge ? huge : kAlignment;
   bytes = (bytes + alignment - 1) / alignment * alignment;
   void *memory = std::aligned_alloc(alignment, bytes);
-  // Fewer TLB misses; a refusal does no harm.
+  // Huge pages cause fewer TLB misses; failure is harmless.
   if (memory && alignment == huge)
     ::madvise(memory, bytes, MADV_HUGEPAGE);
   return memory;

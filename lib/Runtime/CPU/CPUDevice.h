@@ -8,7 +8,7 @@
 
 namespace luminal::runtime {
 
-/// A kernel of host.so, or a function of a user's shared object;
+/// A kernel of host.so, or a function of a user's shared object.
 /// docs/Architecture.md states the contract.
 using KernelFn = int32_t (*)(void *const *buffers, const int64_t *symbols,
                              int64_t begin, int64_t end, void *scratch);

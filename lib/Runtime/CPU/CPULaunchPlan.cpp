@@ -13,7 +13,7 @@ using namespace luminal;
 using namespace luminal::runtime;
 
 namespace {
-/// The arguments of one part of a step.
+/// The arguments of a chunk of a kernel step.
 struct Part {
   KernelFn kernel;
   void *const *buffers;
@@ -22,7 +22,7 @@ struct Part {
   uint64_t stride;
 };
 
-// Kernels have no type for the sanitizer's check of indirect calls.
+// Kernels have no type information for the sanitizer's check of indirect calls.
 #if defined(__clang__)
 __attribute__((no_sanitize("function")))
 #endif
@@ -32,14 +32,14 @@ int32_t runPart(void *data, int64_t begin, int64_t end, unsigned slot) {
                      part.stride ? part.scratch + slot * part.stride : nullptr);
 }
 
-/// The arguments of one part of a step that orders rows.
+/// The arguments of a chunk of an argsort step.
 struct ArgsortPart {
   const ArgsortShape *shape;
   const uint8_t *keys;
   int64_t *positions;
   uint8_t *scratch;
   uint64_t stride;
-  /// Of a long row: how many parts it has.
+  /// Number of parts into which a long row is cut.
   int64_t parts;
 };
 
@@ -64,7 +64,7 @@ int32_t joinParts(void *data, int64_t begin, int64_t end, unsigned) {
   return 0;
 }
 
-/// The arguments of one part of a step that scans rows.
+/// The arguments of a chunk of a scan step.
 struct ScanPart {
   const ScanShape *shape;
   const void *data;
@@ -84,9 +84,10 @@ int32_t runScans(void *data, int64_t begin, int64_t end, unsigned) {
   return 0;
 }
 
-/// Grains that threads take at a time, at least: a few such chunks for each are
-/// all of the work, if that is possible, for units that share something are
-/// often as many. Else the last ones are small.
+/// Minimum number of grains per chunk. If possible, chooses a size that gives
+/// every thread the same number of chunks (3 to 8): work items that share data
+/// often come in such numbers. Otherwise gives about 16 chunks per thread, so
+/// that the last ones are small.
 int64_t getChunk(int64_t grains, int64_t threads) {
   int64_t parts = 16;
   for (int64_t few : {8, 7, 6, 5, 3, 4})
@@ -95,8 +96,8 @@ int64_t getChunk(int64_t grains, int64_t threads) {
   return std::max<int64_t>(grains / (threads * parts), 1);
 }
 
-/// Releases the pool at the end of the call, which has so many threads, of
-/// which `own` are the caller and the pool's.
+/// Holds the pool for a call with `threads` threads and releases it at the end.
+/// `own` of the threads are the caller and workers of the pool.
 class PoolLease {
 public:
   PoolLease(unsigned threads, unsigned own) {
@@ -134,23 +135,23 @@ public:
 
 private:
   struct Step {
-    /// Null: the step orders or scans rows.
+    /// Null for an argsort or scan step.
     KernelFn kernel = nullptr;
-    /// What it finds where a kernel finds the symbols: these, or a user's
-    /// function the values of its launch.
+    /// The integers passed to the kernel: the symbols, or for a user function
+    /// the `values` of its launch.
     const int64_t *integers = nullptr;
     uint32_t firstBuffer = 0;
     unsigned threads = 1;
     int64_t work = 0, chunk = 1;
-    /// Of a step that orders rows, in place of a kernel.
+    /// For an argsort step.
     ArgsortShape argsort;
-    /// Into how many parts each of them is cut.
+    /// Number of parts into which each row is cut.
     int64_t parts = 1;
-    /// Of a step that scans rows.
+    /// For a scan step.
     ScanShape scan;
   };
 
-  /// What is cut into units for threads.
+  /// Runs work items on the step's threads.
   static void run(const Step &step, ThreadPool *pool, int64_t work,
                   int64_t chunk, ThreadPool::Body body, void *data) {
     if (pool && step.threads > 1)
@@ -159,8 +160,8 @@ private:
       body(data, 0, work, 0);
   }
 
-  /// For the values of a launch's expressions. Returns the bytes of scratch
-  /// that all threads together need.
+  /// Sets the sizes of an argsort step from the values of the launch's
+  /// expressions. Returns the scratch bytes for all threads together.
   uint64_t setArgsort(Step &step, const CPUArgsortLaunch &launch,
                       const int64_t *values);
   void runArgsort(const Step &step, ThreadPool *pool);
@@ -201,7 +202,7 @@ uint64_t CPULaunchPlan::setArgsort(Step &step, const CPUArgsortLaunch &launch,
   step.parts = 1;
   if (step.work == 0)
     return 0;
-  // Nanoseconds that are worth another thread.
+  // Minimum nanoseconds of work per thread.
   constexpr double kGrain = 2e4;
   const int64_t rows = step.argsort.rows;
   const double row = estimateRow(step.argsort);
@@ -252,7 +253,7 @@ uint64_t CPULaunchPlan::setScan(Step &step, const CPUScanLaunch &launch,
   step.threads = 1;
   if (step.work == 0)
     return 0;
-  // Nanoseconds that are worth another thread.
+  // Minimum nanoseconds of work per thread.
   constexpr double kGrain = 1e4;
   const int64_t units = getScanUnits(step.scan);
   const double wanted =
@@ -282,8 +283,8 @@ Status CPULaunchPlan::setSizes(std::span<const int64_t> newSymbols,
   int64_t mostScratch = 0;
   uint64_t mostShared = 0;
   mostThreads = 1;
-  // The expressions of a launch: work, grain, scratch; and of a user's
-  // function its values.
+  // The expressions of a launch: work, grain, scratch; for a user function,
+  // also its values.
   const int64_t *values = launches.data();
   for (size_t i = 0; i < steps.size(); ++i) {
     Step &step = steps[i];
@@ -320,7 +321,7 @@ Status CPULaunchPlan::setSizes(std::span<const int64_t> newSymbols,
     mostThreads = std::max(mostThreads, step.threads);
     values += 3 + (custom ? custom->values.size() : 0);
   }
-  // Two cache lines apart, so that threads do not share one.
+  // A multiple of two cache lines, to prevent false sharing between threads.
   scratchStride = (mostScratch + 127) / 128 * 128;
   uint64_t total = 0;
   if (__builtin_mul_overflow(scratchStride, uint64_t(mostThreads), &total) ||
@@ -332,9 +333,8 @@ Status CPULaunchPlan::setSizes(std::span<const int64_t> newSymbols,
   return {};
 }
 
-/// The program's team takes part where a step has work for all threads of the
-/// call. A smaller one would be another team, for which threads are started or
-/// ended.
+/// Uses the host program's team if a step has work for all threads of the call.
+/// Requesting a smaller team would make its runtime start or end threads.
 Status CPULaunchPlan::launch(StepObserver *observer) {
   ThreadPool::Team team = mostThreads > 1 && mostThreads == threads
                               ? ThreadPool::getTeam()
@@ -365,8 +365,8 @@ Status CPULaunchPlan::runSteps(StepObserver *observer, ThreadPool *pool) {
     if (observer)
       observer->before(i, pool ? step.threads : 1);
     int32_t result = 0;
-    // The manifest is not read where there is a kernel: of many small steps
-    // that takes as long as to run them.
+    // Avoid reading the manifest for kernels: for many small steps, it costs as
+    // much as running them.
     if (step.work == 0)
       ; // nothing
     else if (step.kernel)

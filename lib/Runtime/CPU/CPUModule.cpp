@@ -25,16 +25,16 @@ public:
   KernelHandle find(const std::string &kernel) const override;
 
 private:
-  /// Descriptor of the object, which stays open as long as the library: the
-  /// loader identifies libraries by path, and would confuse one with another if
-  /// the descriptor's number were reused.
+  /// Holds the shared object open while it is loaded. The loader identifies
+  /// libraries by path, and would confuse two of them if a descriptor number
+  /// were reused.
   MemoryFile file;
   std::string member;
   void *object = nullptr;
 };
 } // namespace
 
-/// Whether the loader has loaded a library by this path.
+/// Whether the loader has a library with this path.
 static bool isLoaded(const std::string &path) {
   void *known = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
   if (known)
@@ -43,8 +43,8 @@ static bool isLoaded(const std::string &path) {
 }
 
 Status CPUModule::open(const Bytes &code) {
-  // Libraries that cannot be unloaded, or are not ours, may still be registered
-  // under the path of a reused number.
+  // Libraries that cannot be unloaded, or that other code opened, may still be
+  // registered under the path of a reused descriptor.
   while (isLoaded(file.getPath()))
     LUMINAL_CHECK(file.renumber());
   LUMINAL_CHECK(writeFileAtomically(file.getPath(), {code.text()}));
@@ -56,8 +56,8 @@ Status CPUModule::open(const Bytes &code) {
 
 KernelHandle CPUModule::find(const std::string &kernel) const {
   void *symbol = ::dlsym(object, kernel.c_str());
-  // The search also covers libraries that the object depends on; a kernel must
-  // be code of the object itself.
+  // The search includes libraries that the object depends on; a kernel must be
+  // defined by the object itself.
   Dl_info found;
   if (symbol && ::dladdr(symbol, &found) && found.dli_fname != file.getPath())
     return nullptr;

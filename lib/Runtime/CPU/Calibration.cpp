@@ -1,8 +1,8 @@
 //===- Calibration.cpp - Caches, rates and delays of this machine ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Each value is the best of several short trials: other load on the machine can
-// only make one worse.
+// Each value is the best of several short trials, since other load on the
+// machine can only make a trial worse.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +40,7 @@ double now() {
       .count();
 }
 
-/// Nanoseconds of one call of `fn`, the least of `trials`.
+/// Nanoseconds of one call of `fn`, the minimum of `trials`.
 template <typename Fn>
 double timeOf(unsigned trials, Fn fn) {
   double best = INFINITY;
@@ -63,7 +63,7 @@ std::string readLine(const std::string &path) {
   return line;
 }
 
-/// What the system says of the data cache of a level; 0 where it does not say.
+/// The data cache of a level as the system describes it; 0: unknown.
 struct Cache {
   int64_t bytes = 0, lineBytes = 0, ways = 0;
 };
@@ -92,12 +92,13 @@ Cache getCache(int level) {
 // Vectors
 //===----------------------------------------------------------------------===//
 
-/// Rows and vectors of the tile, and steps along k in the first cache.
+/// Rows and vectors of the accumulator tile; steps along k, whose operands fit
+/// into L1.
 constexpr int kRows = 6, kVectors = 2, kSteps = 64;
-/// Floats that each of the loops reads or writes.
+/// Floats that each loop reads or writes.
 constexpr int kFloats = 4096;
 
-/// Writes a vector past the caches, where the compiler has such stores.
+/// Stores a vector non-temporally, if the compiler supports it.
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_nontemporal_store)
 #define LUMINAL_STORE_PAST(VALUE, TO) __builtin_nontemporal_store(VALUE, TO)
@@ -107,9 +108,9 @@ constexpr int kFloats = 4096;
 #define LUMINAL_STORE_PAST(VALUE, TO) (*(TO) = (VALUE))
 #endif
 
-/// The inner loop of a matrix product, a map of an array onto another, the sum
-/// of an array, and copies by the usual stores and past the caches, with
-/// vectors of BYTES bytes.
+/// Benchmark loops with vectors of BYTES bytes: the inner loop of a matrix
+/// product, an elementwise map, the sum of an array, and copies with regular
+/// and non-temporal stores.
 #define LUMINAL_LOOPS(NAME, TARGET, BYTES)                                     \
   struct NAME {                                                                \
     typedef float V __attribute__((vector_size(BYTES), may_alias));            \
@@ -170,8 +171,8 @@ LUMINAL_LOOPS(Fused512,
 #endif
 
 #if defined(__x86_64__)
-/// The inner loop of a matrix product of bf16, with all registers: the bits of
-/// `a` and `b` are pairs.
+/// The inner loop of a bf16 matrix product with all vector registers; the bits
+/// of `a` and `b` are pairs of bf16.
 __attribute__((noinline, target("avx512f,avx512vl,avx512bw,avx512bf16"))) void
 multiplyPairs(const float *a, const float *b, float *c, int rounds) {
   __m512 sums[kRows][kVectors] = {};
@@ -188,12 +189,12 @@ multiplyPairs(const float *a, const float *b, float *c, int rounds) {
   std::memcpy(c, sums, sizeof sums);
 }
 
-/// What that loop has in tiles of a step: rows, and columns of each of two
-/// vectors; steps in the first cache.
+/// Floats of one operand tile of multiplyTiles; steps along k, whose tiles fit
+/// into L1.
 constexpr int kTileFloats = 16 * 16, kTileSteps = 4;
 
-/// The inner loop of a matrix product of bf16 in tile registers: two by two of
-/// sums.
+/// The inner loop of a bf16 matrix product in AMX tile registers, with 2 x 2
+/// accumulator tiles.
 __attribute__((noinline, target("amx-tile,amx-bf16"))) void
 multiplyTiles(const float *a, const float *b, float *c, int rounds) {
   struct alignas(64) {
@@ -227,7 +228,7 @@ multiplyTiles(const float *a, const float *b, float *c, int rounds) {
 }
 #endif
 
-/// One width of vectors.
+/// One vector width and its loops.
 struct Width {
   unsigned bits;
   double MachineModel::*fmaRate;
@@ -244,7 +245,7 @@ Width widthOf(unsigned bits, double MachineModel::*rate) {
           Loops::sum, Loops::copy, Loops::copyPast};
 }
 
-/// The widths that this machine has, rising.
+/// The vector widths that this machine supports, in ascending order.
 std::vector<Width> getWidths() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
@@ -262,8 +263,8 @@ std::vector<Width> getWidths() {
   return {widthOf<Plain>(128, &MachineModel::fmaRate128)};
 }
 
-/// Measures all widths; the one that pays is the fastest, and the widest of
-/// those that are as fast, for it needs fewer instructions.
+/// Measures all widths and returns the fastest. Of widths that are equally
+/// fast, returns the widest, because it needs fewer instructions.
 const Width &chooseWidth(const std::vector<Width> &widths,
                          MachineModel &model) {
   Memory a = allocate(4 * kFloats), b = allocate(4 * kFloats),
@@ -275,7 +276,8 @@ const Width &chooseWidth(const std::vector<Width> &widths,
   constexpr double kAsFast = 0.97;
   const Width *best = nullptr;
   for (const Width &width : widths) {
-    // A clock that wide vectors lower has fallen after some milliseconds.
+    // Warm up for 20 ms: wide vectors lower the clock only after some
+    // milliseconds.
     constexpr int kRounds = 1000;
     auto run = [&] { width.multiply(a.get(), b.get(), c.get(), kRounds); };
     for (double end = now() + 20e6; now() < end;)
@@ -295,7 +297,7 @@ const Width &chooseWidth(const std::vector<Width> &widths,
     auto run = [&] { multiplyPairs(a.get(), b.get(), c.get(), 1000); };
     model.pairRate = 1000.0 * kSteps * kRows * kVectors * 32 / timeOf(40, run);
   }
-  // The system may refuse what the processor has.
+  // The system may refuse permission although the processor supports AMX.
   if (checkCpuFeatures({"amx-tile", "amx-bf16"})) {
     constexpr int kTileRounds = 5000;
     auto run = [&] { multiplyTiles(a.get(), b.get(), c.get(), kTileRounds); };
@@ -312,11 +314,11 @@ const Width &chooseWidth(const std::vector<Width> &widths,
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Memory that all workers read.
+/// The arguments of the measurement in which all workers read memory.
 struct SharedRead {
   void (*sum)(const float *, size_t, float *);
   const float *memory;
-  /// Floats of one piece.
+  /// Floats per chunk.
   size_t floats;
 };
 
@@ -328,9 +330,10 @@ int32_t readPieces(void *data, int64_t begin, int64_t end, unsigned) {
   return 0;
 }
 
-/// The least result from which on it pays to write it past the caches, with a
-/// reader behind it; 0 where it never does. A power of two, so that code does
-/// not depend on the noise of the clock. `memory` is `bytes` long.
+/// Returns the smallest result size, in bytes, from which non-temporal stores
+/// followed by a read are faster than regular ones; 0 if never. A power of two,
+/// so that the generated code does not depend on timing noise. `memory` is
+/// `bytes` long.
 int64_t measureStores(const Width &width, float *memory, size_t bytes) {
   constexpr size_t kLeast = 1 << 20, kMost = 64 << 20;
   constexpr double kPays = 0.95;
@@ -343,12 +346,12 @@ int64_t measureStores(const Width &width, float *memory, size_t bytes) {
     });
   };
   int64_t least = 0;
-  // From the largest down, to where it does not pay; one size may have been
-  // disturbed.
+  // From the largest size down to the second consecutive one without a gain, in
+  // case one measurement was disturbed.
   bool paid = true;
   for (size_t size = std::bit_floor(std::min(bytes / 2, kMost)); size >= kLeast;
        size /= 2) {
-    // In turns, so that other load disturbs both alike.
+    // Interleaved, so that other load affects both alike.
     double usual = INFINITY, past = INFINITY;
     for (size_t i = 0, n = std::min<size_t>(16, 2 * kMost / size); i < n; ++i) {
       usual = std::min(usual, timeWith(width.copy, size));
@@ -365,7 +368,7 @@ int64_t measureStores(const Width &width, float *memory, size_t bytes) {
 }
 
 void measureMemory(const Width &width, MachineModel &model) {
-  // More than the last cache holds.
+  // More than the last-level cache holds.
   constexpr size_t kLeast = 64 << 20, kMost = 256 << 20;
   size_t bytes = std::clamp<size_t>(4 * static_cast<size_t>(getCache(3).bytes),
                                     kLeast, kMost);
@@ -377,12 +380,12 @@ void measureMemory(const Width &width, MachineModel &model) {
   model.readRate = double(bytes) /
                    timeOf(4, [&] { width.sum(memory.get(), bytes / 4, sums); });
   float *half = memory.get() + bytes / 8;
-  // As many bytes are read as are written.
+  // Half of the bytes are read, half are written.
   model.copyRate = double(bytes) / timeOf(4, [&] {
                      std::memcpy(half, memory.get(), bytes / 2);
                    });
   model.nontemporalBytes = measureStores(width, memory.get(), bytes);
-  // The pieces are many, for workers begin at different times.
+  // Many chunks, since workers start at different times.
   constexpr int64_t kPieces = 256;
   SharedRead read{width.sum, memory.get(), bytes / 4 / kPieces};
   model.sharedReadRate = model.readRate;
@@ -412,7 +415,7 @@ int32_t nothing(void *, int64_t, int64_t, unsigned) { return 0; }
 
 void measureWorkers(MachineModel &model) {
   ThreadPool &pool = ThreadPool::get();
-  // What two workers need beyond their halves of a job.
+  // The latency is the time that two workers take beyond half of a job.
   unsigned threads = std::min(availableThreads(), 2u);
   if (!pool.tryAcquire(threads))
     return;
@@ -423,8 +426,8 @@ void measureWorkers(MachineModel &model) {
                                 pool.parallelFor(1, 1, 1, nothing, nullptr);
                             }) /
                      kCalls;
-  // A worker that has to wait for a processor is no measure: long enough for
-  // one to come free, and nothing is learnt where none ever joins.
+  // A worker that waits for a free core gives no measurement: try long enough
+  // for one to become free. If no worker ever joins, the default stays.
   double half = 20e3, best = half, end = now() + 400e6;
   while (threads > 1 && now() < end) {
     double begin = now();
@@ -447,7 +450,7 @@ void runtime::askSystem(MachineModel &model) {
     model.l1WayBytes = first.bytes / first.ways;
   if (int64_t bytes = getCache(2).bytes) {
     model.l2Bytes = bytes;
-    // A system that knows of a second cache knows whether there is a third.
+    // A system that reports an L2 also reports the L3, if there is one.
     model.l3Bytes = getCache(3).bytes;
   }
   model.workers = availableThreads();
@@ -460,8 +463,8 @@ MachineModel runtime::measureMachine() {
   const Width &width = chooseWidth(widths, model);
   measureMemory(width, model);
   measureWorkers(model);
-  // Handing over may cost a tenth of the work; a power of two, so that code
-  // does not depend on the noise of the clock.
+  // Distributing work may cost a tenth of the work itself. A power of two, so
+  // that the generated code does not depend on timing noise.
   double operations = 10 * model.handOverTime * model.operationRate;
   model.grain =
       int64_t(1) << std::clamp(

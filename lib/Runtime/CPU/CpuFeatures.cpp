@@ -70,7 +70,7 @@ const Feature kFeatures[] = {LUMINAL_FEATURE("sse"),
                              LUMINAL_FEATURE("avx512vp2intersect")};
 #undef LUMINAL_FEATURE
 #else
-// No optional instruction set is used beyond the architecture's base.
+// On this architecture, code uses no optional instruction sets.
 const Feature kFeatures[] = {{"", [] { return false; }}};
 #endif
 
@@ -115,7 +115,7 @@ Status runtime::checkCpuFeatures(const std::vector<std::string> &features) {
                    "', which this machine does not have");
 #if defined(__x86_64__)
     if (name == "amx-tile") {
-      // Tile registers are large, so Linux gives them only on request.
+      // Tile registers are large, so Linux enables them only on request.
       constexpr long requestPermission = 0x1023, tileData = 18;
       if (::syscall(SYS_arch_prctl, requestPermission, tileData) != 0)
         return Error("needs AMX tiles, which the system refuses");

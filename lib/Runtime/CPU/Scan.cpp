@@ -1,10 +1,10 @@
 //===- Scan.cpp - Running sums, products and extrema ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A lane is a row, or a part of a long one. What a step adds to a state waits
-// for the step before, so several lanes take turns; extrema, which seldom
-// change, look at several elements at once instead. Elements are converted a
-// tile at a time.
+// A lane is a row, or a part of a long one. Each step of a lane depends on the
+// previous one, so several lanes are interleaved to hide the latency. Extrema
+// seldom change: they test several elements at once instead. Elements are
+// converted a tile at a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,10 +31,10 @@ std::optional<ScanKind> runtime::getScanKind(std::string_view name) {
 // Lanes
 //===----------------------------------------------------------------------===//
 
-/// Elements of a part of a long row.
+/// Length of the parts of a long row, in elements.
 constexpr int64_t kPart = 4096;
-/// Lanes that take turns, elements of each in a tile, and neighbouring columns
-/// that are scanned at once.
+/// Number of interleaved lanes; elements of each in a tile; neighboring columns
+/// that are scanned together.
 constexpr int64_t kLanes = 8, kTile = 128, kColumns = 64;
 
 template <typename Op>
@@ -45,15 +45,15 @@ static int64_t countParts(const ScanShape &shape) {
 }
 
 namespace {
-/// Where a lane or some neighbouring ones begin, and how many elements they
-/// have.
+/// The first element of a lane, or of neighboring columns; the number of
+/// elements; the position in the row.
 struct Stretch {
   int64_t first, length, place;
 };
 
 } // namespace
 
-/// Part `part` of row `outer`.
+/// The elements of part `part` of row `outer`.
 static Stretch getStretch(const ScanShape &shape, int64_t outer, int64_t part,
                           int64_t parts) {
   const int64_t place = part * kPart;
@@ -75,17 +75,18 @@ public:
         result(static_cast<uint8_t *>(result)), size(dtypeSize(shape.type)),
         resultSize(dtypeSize(shape.resultType)), parts(countParts<Op>(shape)) {}
 
-  /// Lanes [begin, end) of rows one after the other, at most kLanes; their
-  /// states before, and after where there is no result.
+  /// Scans lanes [begin, end), at most kLanes, of rows that are contiguous in
+  /// memory. `states` are the states before each lane; without a result, they
+  /// are updated to the states after it.
   void scanRows(int64_t begin, int64_t end, State *states);
-  /// Columns [begin, end) of a part, at most kColumns.
+  /// Scans columns [begin, end) of a part, at most kColumns.
   void scanColumns(int64_t outer, int64_t part, int64_t begin, int64_t end,
                    State *states);
 
 private:
   template <int64_t lanes>
   void stepTogether(State *states, int64_t count, const int64_t *places);
-  /// The element x[0] is at `place`.
+  /// x[0] has the position `place` in its row.
   void stepAlone(State &state, const In *x, Out *y, int64_t count,
                  int64_t place) {
     if (shape.reverse)
@@ -98,18 +99,18 @@ private:
   template <bool isReverse, bool isExclusive>
   void stepAlong(State &state, const In *x, Out *y, int64_t count,
                  int64_t place);
-  /// Lanes of one length from memory to memory, where nothing is skipped: their
-  /// elements are converted while a step waits for the one before. Whether they
-  /// have types of which that is known.
+  /// Scans lanes of equal length without tiles: elements are converted while a
+  /// step waits for the previous one. For ops that skip no elements. Returns
+  /// false, and does nothing, for types that it does not support.
   bool stepThrough(State *states, const Stretch *lanes, int64_t count);
   template <int64_t lanes, typename Memory, bool isExclusive>
   void stepThrough(State *states, const Stretch *all);
-  /// One lane, converted some elements at a time: few enough for the processor
-  /// to convert the next ones while a step waits for the one before.
+  /// Scans one lane and converts a few elements at a time, few enough that
+  /// out-of-order execution overlaps converting the next ones with the steps.
   template <typename Memory, bool isReverse, bool isExclusive>
   void stepInBlocks(State &state, const Stretch &lane);
 
-  /// The first of a tile, and from one to the next.
+  /// Index of the first element of a tile in scan order, and the increment.
   int64_t first(int64_t count) const { return shape.reverse ? count - 1 : 0; }
   int64_t next() const { return shape.reverse ? -1 : 1; }
 
@@ -153,7 +154,7 @@ void Scanner<Op>::stepAlong(State &state, const In *x, Out *y, int64_t count,
                             int64_t place) {
   State s = state;
   for (int64_t n = 0; n < count;) {
-    // The next element, or of those that follow back the one behind.
+    // Start of the remaining elements; scanning backward, their end.
     const int64_t from = isReverse ? count - n : n;
     if (const int64_t left = op.skip(s, x + from, count - n, isReverse)) {
       std::fill_n(y + (isReverse ? from - left : from), left, op.value(s));
@@ -187,8 +188,8 @@ void Scanner<Op>::stepThrough(State *states, const Stretch *all) {
   const int64_t count = all[0].length, step = next();
   int64_t i = first(count);
   for (int64_t n = 0; n < count;) {
-    // The lanes behind these: rows may be too short for the processor to see
-    // what comes next.
+    // Prefetch the next group of lanes: rows may be too short for the hardware
+    // prefetcher.
     for (int64_t k = 0; lanes > 1 && k < lanes; ++k)
       __builtin_prefetch(x[k] + lanes * count + i);
     for (const int64_t end = std::min(count, n + kLine); n < end;
@@ -262,7 +263,7 @@ bool Scanner<Op>::stepThrough(State *states, const Stretch *lanes,
       return run(Stored<float>());
     if (shape.type == DType::F64)
       return run(Stored<double>());
-    // Several lanes of bf16 take turns as well from a tile.
+    // Several lanes of bf16 are interleaved just as fast through a tile.
     if (shape.type == DType::BF16 && count == 1) {
       auto along = [&]<bool isReverse>(std::bool_constant<isReverse>) {
         shape.exclusive
@@ -289,7 +290,7 @@ void Scanner<Op>::scanRows(int64_t begin, int64_t end, State *states) {
     return;
   const bool isRead = !isStored<In>(shape.type),
              isWritten = !isStored<Out>(shape.resultType);
-  // What is not converted needs no tile, where lanes do not take turns.
+  // Without conversion and interleaving, no tile is needed.
   const int64_t tile =
       Op::kTakesTurns || isRead || (result && isWritten) ? kTile : longest;
   for (int64_t done = 0; done < longest; done += tile) {
@@ -304,8 +305,8 @@ void Scanner<Op>::scanRows(int64_t begin, int64_t end, State *states) {
       const uint8_t *from = data + (all[k].first + froms[k]) * size;
       x[k] = reinterpret_cast<const In *>(from);
       if (isRead || Op::kTakesTurns) {
-        // A tile is too short for the processor to see what comes next: the
-        // lane's next tile, or the first one of the unit's next lanes.
+        // Prefetch the lane's next tile, or the first tile of the next group of
+        // lanes: tiles are too short for the hardware prefetcher.
         const bool isLast = done + tile >= all[k].length;
         prefetch(isLast ? data + (all[k].first + lanes * all[k].length) * size
                         : from + next() * tile * size,
@@ -318,7 +319,7 @@ void Scanner<Op>::scanRows(int64_t begin, int64_t end, State *states) {
       stepTogether<kLanes>(states, kTile, places);
     for (int64_t k = 0; k < lanes; ++k) {
       if (!result) {
-        // Of a reduction the order does not matter, but for its places.
+        // The order of a reduction does not matter, except for positions.
         op.stepAll(states[k], x[k], counts[k], places[k]);
         continue;
       }
@@ -362,11 +363,12 @@ void Scanner<Op>::scanColumns(int64_t outer, int64_t part, int64_t begin,
 // Units
 //===----------------------------------------------------------------------===//
 
-/// fn(type of the op) for what a shape says.
+/// Calls `fn` with the type of the op for a shape.
 template <typename Fn>
 static auto withOp(const ScanShape &shape, Fn fn) {
   const bool isInteger = !isFloatDType(shape.type);
-  // As PyTorch adds them: those that result in f64 in f64.
+  // Accumulates in the same types as PyTorch: f16 and bf16 in f32 (in f64 if
+  // the result is f64), other floats in f64.
   const bool isHalf = (shape.type == DType::F16 || shape.type == DType::BF16) &&
                       shape.resultType != DType::F64;
   auto extremum = [&]<typename M>(M) {
@@ -447,7 +449,7 @@ static void runUnits(const ScanShape &shape, const void *data, void *result,
   const int64_t lanes = shape.outer * parts, units = getUnitsOfPart(shape);
   State states[kColumns];
   for (int64_t unit = begin; unit < end; ++unit) {
-    // Of states, which are those of [outer, parts, inner].
+    // `states` has the shape [outer, parts, inner].
     const int64_t lane = shape.inner == 1 ? unit * kLanes : unit / units;
     const int64_t column = shape.inner == 1 ? 0 : unit % units * kColumns;
     const int64_t count = shape.inner == 1

@@ -1,9 +1,9 @@
 //===- Scan.h - Running sums, products and extrema ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a step of the library `scan` does. Long rows are cut into parts whose
-// length depends on nothing, so that neither the number of threads nor that of
-// rows changes a result.
+// Implements steps of the library `scan`. Long rows are cut into parts of a
+// fixed length, so neither the number of threads nor the number of rows changes
+// a result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 namespace luminal::runtime {
 
 enum class ScanKind : uint8_t { Sum, Product, Max, Min, LogSumExp };
-/// By the name that it has in a launch; std::nullopt where there is none.
+/// The kind by its name in a launch; std::nullopt if unknown.
 std::optional<ScanKind> getScanKind(std::string_view name);
 
 /// [outer, length, inner] elements, row-major, scanned along `length`.
@@ -28,25 +28,27 @@ struct ScanShape {
   DType type = DType::F32, resultType = DType::F32;
   bool reverse = false, exclusive = false, positions = false;
   int64_t outer = 0, length = 0, inner = 0;
-  /// Whether threads share a row, where its parts do not change the result:
-  /// that of others is always cut.
+  /// Whether several threads may share a row, for kinds whose result does not
+  /// depend on the parts. Rows of the other kinds are always cut.
   bool isShared = true;
 };
 
-/// A scan is a pass over units, in any order or at once; of long rows two, and
-/// between them `scanJoin`: the first passes' units leave what each part of a
-/// row comes to in `states`, of getScanStates bytes, aligned to 64.
+/// A scan is one pass over its work items, in any order or concurrently. If
+/// there are parts, it takes two passes: the first stores the reduction of each
+/// part in `states` (getScanStates bytes, aligned to 64), then `scanJoin` turns
+/// these into the state before each part, and the second pass writes the
+/// result.
 bool hasScanParts(const ScanShape &shape);
 size_t getScanStates(const ScanShape &shape);
 int64_t getScanUnits(const ScanShape &shape);
-/// A number that grows with the time that a unit takes, about one for a
-/// nanosecond.
+/// Estimated time of one work item, in units of about a nanosecond.
 double estimateScanUnit(const ScanShape &shape);
 
 void scanParts(const ScanShape &shape, const void *data, int64_t begin,
                int64_t end, void *states);
 void scanJoin(const ScanShape &shape, void *states);
-/// `states` is null where there are no parts.
+/// One pass over the work items [begin, end). `states` is null if there are no
+/// parts.
 void scan(const ScanShape &shape, const void *data, void *result, int64_t begin,
           int64_t end, const void *states);
 

@@ -1,7 +1,8 @@
 //===- ScanElements.h - Elements of a scan in memory ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Elements are read and written a tile at a time, or each where it is used.
+// Conversion between the elements of a scan in memory and the C++ values it
+// computes with, for a tile or for single elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +18,8 @@
 
 namespace luminal::runtime {
 
-/// Exact, without a branch: 2^112 moves the exponent, of subnormals too.
+/// Exact, without a branch: multiplying by 2^112 adjusts the exponent, also of
+/// subnormals.
 inline float readF16(uint16_t bits) {
   const uint32_t sign = uint32_t(bits & 0x8000U) << 16,
                  rest = uint32_t(bits & 0x7FFFU) << 13;
@@ -28,15 +30,15 @@ inline float readF16(uint16_t bits) {
   return std::bit_cast<float>(moved | sign);
 }
 
-/// To nearest even, once: what f32 rounds to the middle between two numbers is
-/// rounded from the number itself.
+/// Rounded once, to nearest even: if rounding to f32 gives a tie, rounds the
+/// double directly.
 inline uint16_t writeBF16(double value) {
   const auto bits = std::bit_cast<uint32_t>(static_cast<float>(value));
   if ((bits & 0x7F800000U) == 0x7F800000U || (bits & 0xFFFFU) == 0x8000U)
     return doubleToBF16(value);
   return static_cast<uint16_t>((bits + 0x8000U) >> 16);
 }
-/// The same of an f32, without a branch.
+/// The same for an f32, without a branch.
 inline uint16_t writeBF16(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   const uint32_t rounded = (bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16,
@@ -62,7 +64,8 @@ void convert(const void *from, int64_t count, T *to, Fn fn) {
     to[i] = fn(elements[i]);
 }
 
-/// Whether elements of a type are what memory holds of it.
+/// Whether memory holds elements of `type` as values of T, so that they need no
+/// conversion.
 template <typename T>
 constexpr bool isStored(DType type) {
   return std::is_same_v<T, double>     ? type == DType::F64
@@ -72,7 +75,8 @@ constexpr bool isStored(DType type) {
                                        : false;
 }
 
-/// Numbers of `to`'s type; bits are copied.
+/// Reads elements and converts them to T; the bits of bf16 (uint16_t) are
+/// copied.
 template <typename T>
 void readElements(DType type, const void *from, int64_t count, T *to) {
   if constexpr (std::is_same_v<T, uint16_t>) {
@@ -140,7 +144,7 @@ void writeElements(DType type, const T *from, int64_t count, void *to) {
   }
 }
 
-/// An element as memory holds it: a number of that type, or the bits of a bf16.
+/// Loads and stores an element whose memory format is T.
 template <typename T>
 struct Stored {
   using Bits = T;

@@ -1,8 +1,9 @@
 //===- ScanOps.h - What the steps of a scan do ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sums, products, extrema and sums of exponentials: a state, what an element
-// does to it, and how the states of parts are joined.
+// The operations of a scan: sum, product, extremum and log-sum-exp. Each
+// defines a state, `step` (adds an element to the state) and `join` (adds the
+// state of a following part).
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +23,7 @@
 
 namespace luminal::runtime {
 
-/// Integers wrap.
+/// The sum or product of two values; integers wrap.
 template <typename T>
 T wrap(T a, T b, bool isProduct) {
   if constexpr (std::is_integral_v<T>) {
@@ -38,13 +39,16 @@ struct Accumulate {
   using In = T;
   using Out = T;
   using State = T;
-  /// Whether parts change nothing.
+  /// Whether cutting a row into parts leaves the result unchanged.
   static constexpr bool kIsExact = std::is_integral_v<T>;
-  /// Additions of floats wait for each other, of integers they do not.
+  /// Whether lanes are interleaved to hide latency: a float addition depends on
+  /// the previous one for several cycles, an integer addition for one.
   static constexpr bool kTakesTurns = std::is_floating_point_v<T>;
-  /// Products of floats overflow where they do from the left.
+  /// Whether long rows are cut into parts. Not for float products: an overflow
+  /// would happen at other elements than from left to right.
   static constexpr bool kHasParts = !isProduct || std::is_integral_v<T>;
-  /// One lane alone waits for each step longer than it takes to convert.
+  /// Whether a single lane is latency-bound, so that converting elements is
+  /// hidden behind the steps.
   static constexpr bool kIsThrough = std::is_floating_point_v<T>;
   explicit Accumulate(const ScanShape &) {}
 
@@ -52,7 +56,7 @@ struct Accumulate {
   void step(State &s, In x, int64_t) const { s = wrap(s, x, isProduct); }
   void join(State &s, const State &next) const { step(s, next, 0); }
   Out value(const State &s) const { return s; }
-  /// All of some elements.
+  /// Adds all of some elements to the state, in any order.
   void stepAll(State &s, const In *x, int64_t count, int64_t) const {
     constexpr int64_t kAtOnce = 16;
     T sums[kAtOnce];
@@ -66,13 +70,13 @@ struct Accumulate {
     for (T sum : sums)
       s = wrap(s, sum, isProduct);
   }
-  /// How many of the next elements leave the state as it is, where these are
-  /// looked at together.
+  /// Number of next elements that leave the state unchanged, if the op can test
+  /// several at once.
   int64_t skip(const State &, const In *, int64_t, bool) const { return 0; }
 };
 
-/// The extremum so far, or the place of the last element that is it. NaN is
-/// beyond every number. Elements are read as memory holds them.
+/// The extremum so far, and the position of the last element equal to it. NaN
+/// is beyond every number. Elements are read in their memory format.
 template <typename Memory, bool isLargest, bool hasPlaces>
 struct Extremum {
   using T = typename Memory::Value;
@@ -97,7 +101,7 @@ struct Extremum {
 
   State identity = {T(0), 0};
   static bool isLess(T a, T b) { return isLargest ? a < b : b < a; }
-  /// Whether x leaves the state as it is; false where either is NaN.
+  /// Whether x leaves the state unchanged; false if either is NaN.
   static bool leaves(T best, T x) {
     return hasPlaces ? isLess(x, best) : isLess(x, best) | (x == best);
   }
@@ -105,7 +109,7 @@ struct Extremum {
   void step(State &s, In x, int64_t place) const { take(s, load(x), place); }
   void take(State &s, T x, int64_t place) const {
     if constexpr (std::is_integral_v<T>) {
-      // Often equal: without a branch.
+      // Equal values are frequent: select without a branch.
       const bool stays = leaves(s.best, x);
       s.best = stays ? s.best : x;
       s.at = stays ? s.at : place;
@@ -123,7 +127,7 @@ struct Extremum {
     }
   }
   static constexpr int64_t kAtOnce = 8;
-  /// From `x` on, or back from before it.
+  /// Tests elements forward from `x`, or backward from the one before it.
   int64_t skip(const State &s, const In *x, int64_t count, bool back) const {
 #if defined(__x86_64__)
     if constexpr (std::is_same_v<In, int64_t>)
@@ -148,8 +152,7 @@ struct Extremum {
 
 private:
 #if defined(__x86_64__)
-  /// With AVX2, the first instructions that compare integers of 64 bits
-  /// together.
+  /// AVX2 is the first extension with comparisons of 64-bit integer vectors.
   __attribute__((target("avx2"))) static int64_t
   skipWide(int64_t best, const int64_t *x, int64_t count, bool back) {
     static_assert(kAtOnce == 8);
@@ -159,8 +162,9 @@ private:
       const int64_t *next = back ? x - left - kAtOnce : x + left;
       const __m256i a = _mm256_loadu_si256((const __m256i *)next);
       const __m256i b = _mm256_loadu_si256((const __m256i *)(next + 4));
-      // Of places: elements that leave the state as it is, which are not equal
-      // to it. Of values: elements that change it.
+      // With positions, finds elements that leave the state unchanged; equal
+      // ones do not, as they update the position. Without, finds elements that
+      // change it.
       const bool above = isLargest == hasPlaces;
       const __m256i first =
           above ? _mm256_cmpgt_epi64(limit, a) : _mm256_cmpgt_epi64(a, limit);
@@ -178,14 +182,14 @@ private:
 #endif
   static bool leavesAll(T best, const In *x) {
     if constexpr (std::is_integral_v<T>) {
-      // Few machines compare wide ones together.
+      // Few machines compare wide integers as vectors.
       bool all = true;
 #pragma clang loop vectorize(disable)
       for (int64_t i = 0; i < kAtOnce; ++i)
         all &= leaves(best, x[i]);
       return all;
     }
-    // Lanes of a vector: true is all ones.
+    // A vector of comparison results: true is all ones.
     using Vector = T __attribute__((vector_size(16)));
     constexpr int64_t kWidth = 16 / sizeof(T);
     auto get = [&](int64_t i) {
@@ -210,7 +214,7 @@ private:
   }
 };
 
-/// log of a sum of exponentials, `sum` of them relative to the largest.
+/// The log of a sum of exponentials: `sum` is relative to the maximum.
 struct LogSumExp {
   struct State {
     double most, sum;
@@ -224,7 +228,7 @@ struct LogSumExp {
   State identity = {-std::numeric_limits<double>::infinity(), 0};
   void step(State &s, double x, int64_t) const { join(s, {x, 1}); }
   void join(State &s, const State &next) const {
-    if (s.most == next.most) // infinities too, which have no difference
+    if (s.most == next.most) // Also equal infinities, whose difference is NaN.
       s.sum += next.sum;
     else if (next.most < s.most)
       s.sum += next.sum * std::exp(next.most - s.most);

@@ -25,8 +25,8 @@ void cpuRelax() {
 #endif
 }
 
-/// How long a worker spins before it sleeps: longer than the serial steps
-/// between two parallel ones usually take, but short enough not to be noticed.
+/// How long a worker spins before it sleeps: longer than serial steps between
+/// two parallel ones usually take, but short enough to waste little CPU time.
 constexpr std::chrono::microseconds kSpin(60);
 
 /// Polls `done` until it returns true or kSpin has passed.
@@ -45,9 +45,9 @@ bool spinFor(Fn done) {
 
 std::atomic<uint64_t> forks{0};
 
-/// Another number in each process that was forked; none where the system cannot
-/// tell of forks. Asking the system for the process takes longer than a job of
-/// a microsecond may.
+/// A number that changes in a forked child; std::nullopt if the fork handler
+/// cannot be registered. Cheaper than getpid, which takes longer than a job of
+/// a microsecond allows.
 std::optional<uint64_t> getGeneration() {
   static const bool isTold =
       ::pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1); }) == 0;
@@ -70,7 +70,7 @@ ThreadPool &ThreadPool::get() {
 
 ThreadPool::~ThreadPool() {
   if (generation && generation != getGeneration()) {
-    // A forked process has the handles but not the threads.
+    // After a fork, the child has the thread handles but not the threads.
     return;
   }
   stop();
@@ -127,7 +127,7 @@ bool ThreadPool::tryAcquire(unsigned threads) {
       static_cast<ThreadPool *>(pool)->workerMain();
       return nullptr;
     };
-    // If no thread can be started, the caller does the work alone.
+    // With fewer workers, or none, the caller does more of the work.
     if (::pthread_create(&worker, nullptr, main, this) != 0)
       break;
     workers.push_back(worker);
@@ -137,9 +137,9 @@ bool ThreadPool::tryAcquire(unsigned threads) {
 
 void ThreadPool::release() { owner.unlock(); }
 
-/// A part of what is left, so that the last ones are small and all end at about
-/// the same time, in few chunks: what is computed for one may serve the next
-/// units of it.
+/// The next chunk: a fraction of the remaining work, so that chunks shrink and
+/// all threads end at about the same time. Few large chunks are better at
+/// first, because data computed for one work item may serve the next ones.
 int64_t ThreadPool::getShare(int64_t left) const {
   int64_t share = left / (2 * int64_t(limit)) / chunk * chunk;
   return std::min(left, std::max(share, chunk));
@@ -158,8 +158,8 @@ void ThreadPool::takeChunks(unsigned slot) {
 }
 
 void ThreadPool::workerMain() {
-  // Epoch 0 is no job: a job published before this thread started can still be
-  // joined.
+  // UINT64_MAX is not an epoch: a worker can join a job that was published
+  // before the worker started.
   uint64_t seen = UINT64_MAX;
   auto somethingNew = [&] {
     uint64_t s = state.load();
@@ -168,7 +168,7 @@ void ThreadPool::workerMain() {
   };
   for (;;) {
     if (!spinFor(somethingNew)) {
-      // Either this thread sees the new job here, or the publisher sees a
+      // Either this worker sees the new job here, or the publisher sees a
       // sleeper.
       sleepers.fetch_add(1);
       uint32_t ring = bell.load();
@@ -214,7 +214,7 @@ int32_t ThreadPool::parallelFor(int64_t total, int64_t part, unsigned threads,
         bell.notify_one();
   }
   takeChunks(0);
-  // No worker enters from here on; wait for those that did.
+  // No worker can join from here on; wait for those that did.
   uint64_t s = state.fetch_and(~kOpen, std::memory_order_acq_rel);
   unsigned spins = 0;
   while (leftOf(s) != enteredOf(s)) {
