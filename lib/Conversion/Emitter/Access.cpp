@@ -32,8 +32,8 @@ Value Emitter::constant(int64_t v) {
   return arith::ConstantOp::create(b, b.getI64IntegerAttr(v));
 }
 
-/// Both values where both are constants. What is computed of them here need not
-/// be emitted and folded later.
+/// The values of both if they are constants. Folding here avoids ops that a
+/// later pass would have to fold.
 static std::optional<std::pair<int64_t, int64_t>> getConstants(Value x,
                                                                Value y) {
   std::optional<int64_t> a = getConstant(x), b = getConstant(y);
@@ -60,7 +60,7 @@ Value Emitter::sub(Value x, Value y) {
   if (auto known = getConstants(x, y);
       known && !llvm::SubOverflow(known->first, known->second, difference))
     return constant(difference);
-  // The length of a range that was given by its begin and length.
+  // The length of a range that was given by its beginning and length.
   if (auto sum = x.getDefiningOp<arith::AddIOp>(); sum && sum.getLhs() == y)
     return sum.getRhs();
   return arith::SubIOp::create(b, x, y, arith::IntegerOverflowFlags::nsw);
@@ -89,7 +89,7 @@ Value Emitter::remU(Value x, Value y) {
     return constant(known->first % known->second);
   return arith::RemUIOp::create(b, x, y);
 }
-/// floordiv or mod of i64 values, or vectors of them, below 2^32.
+/// floordiv or mod of i64 values, or vectors of them, that are below 2^32.
 static Value divideNarrow(ImplicitLocOpBuilder &b, bool isDiv, Value x,
                           Value y) {
   Type type = x.getType(), narrow = b.getI32Type();
@@ -212,16 +212,17 @@ Value Emitter::clampLane(unsigned l) {
 }
 
 namespace {
-/// What is known of a floordiv or mod.
+/// Known facts about a floordiv or mod.
 struct Division {
-  /// A non-negative value and a positive constant: signs do not matter.
+  /// The dividend is non-negative and the divisor a positive constant, so signs
+  /// do not matter.
   bool isPlain = false;
-  /// Both below 2^32.
+  /// Both operands are below 2^32.
   bool isNarrow = false;
 };
 } // namespace
 
-/// floordiv or mod of values of one type.
+/// floordiv or mod of two values of the same type.
 static Value floorDivide(ImplicitLocOpBuilder &b, bool isDiv, Division known,
                          Value x, Value y) {
   if (known.isPlain && known.isNarrow)
@@ -239,7 +240,7 @@ static Value floorDivide(ImplicitLocOpBuilder &b, bool isDiv, Division known,
   auto cmp = [&](arith::CmpIPredicate p, Value l, Value r) -> Value {
     return arith::CmpIOp::create(b, p, l, r);
   };
-  // An extent is zero only where nothing is read: any divisor will do.
+  // A divisor is zero only if nothing is read, so any nonzero value will do.
   Value isZero = cmp(arith::CmpIPredicate::eq, y, zero);
   y = arith::SelectOp::create(b, isZero, one, y);
   Value q = arith::DivSIOp::create(b, x, y);
@@ -282,14 +283,14 @@ static Division analyzeDivision(const Emitter &emitter, const Expr &e) {
   return {true, emitter.isNarrow(dividend) && *divisor < int64_t(1) << 32};
 }
 
-/// Composed maps are new expressions: that their operands fit was proved for
-/// the maps they come from, and must be proved again for them.
+/// Composed maps are new expressions. That their operands stay in range was
+/// proved for the original maps, and must be proved again.
 void Emitter::checkArithmetic(const Expr &e) {
   if (failed || e.kind() < Expr::Kind::FloorDiv ||
       !checkedExprs.insert({e, product(repeats)}).second)
     return;
-  // Only the enclosing loops imply that an extent is not 0: those of the
-  // expression's own dims, and the others.
+  // An extent is known to be nonzero only inside a loop over it: the loops of
+  // the expression's own dims, and the enclosing ones.
   std::vector<Expr> space;
   for (auto [i, extent] : llvm::enumerate(getExtents()))
     space.push_back(e.usesDim(i) ? extent : Expr(1));
@@ -305,8 +306,8 @@ void Emitter::checkArithmetic(const Expr &e) {
 }
 
 Value Emitter::findNumber(const Expr &e) const {
-  // Some regions have no scope of their own, and some code is written before
-  // what is there.
+  // The scope does not suffice: some regions have no scope of their own, and
+  // code may be inserted ahead of existing code.
   Block *block = b.getInsertionBlock();
   Block::iterator point = b.getInsertionPoint();
   auto isVisible = [&](Value v) {
@@ -348,7 +349,7 @@ Value Emitter::value(const Expr &e) {
   if (std::optional<int64_t> c = e.asConstant())
     return remembered(constant(*c));
   checkArithmetic(e);
-  // Neighbours differ by a constant, the last of a sum.
+  // Addresses of neighbours differ in the constant, which is last in a sum.
   if (e.kind() == Expr::Kind::Add)
     if (std::optional<int64_t> last = e.operands().back().asConstant())
       return remembered(add(value(e - *last), value(e.operands().back())));
@@ -386,7 +387,7 @@ Value Emitter::address(Value base, Value index, Type type) {
   return LLVM::GEPOp::create(b, ptr, type, base, ArrayRef<LLVM::GEPArg>{index});
 }
 
-/// `v` as bits of `element`, lane by lane.
+/// Bitcasts `v` to `element`, lane by lane.
 static Value bitcastLanes(ImplicitLocOpBuilder &b, Value v, Type element) {
   Type type = element;
   if (auto vector = dyn_cast<VectorType>(v.getType()))
@@ -424,7 +425,7 @@ static unsigned alignmentOf(Type storage) {
   return std::max(1u, storage.getIntOrFloatBitWidth() / 8);
 }
 
-/// Whether `v` is known to be a multiple of `n`, a power of two.
+/// Whether `v` is provably a multiple of `n`, a power of two.
 static bool isMultiple(Value v, int64_t n, unsigned depth = 0) {
   if (n == 1)
     return true;
@@ -440,11 +441,11 @@ static bool isMultiple(Value v, int64_t n, unsigned depth = 0) {
            is(loop.getStep());
   }
   Operation *op = v.getDefiningOp();
-  // Below 2^32, as what divideNarrow makes of it is.
+  // Such values are below 2^32: they come from divideNarrow.
   if (isa<arith::ExtUIOp, arith::TruncIOp>(op))
     return is(op->getOperand(0));
   if (isa<arith::MulIOp>(op)) {
-    // Powers of two may be shared between the factors.
+    // The factors may share the power of two.
     for (int64_t part = n; part > 0; part /= 2)
       if (isMultiple(op->getOperand(0), part, depth + 1) &&
           isMultiple(op->getOperand(1), n / part, depth + 1))
@@ -456,8 +457,8 @@ static bool isMultiple(Value v, int64_t n, unsigned depth = 0) {
          is(op->getOperand(0)) && is(op->getOperand(1));
 }
 
-/// Bytes of which the vector that begins at element `index` of a buffer begins
-/// at a multiple.
+/// The provable alignment, in bytes, of the vector that begins at element
+/// `index` of a buffer.
 unsigned Emitter::alignmentOfVector(Value index, Type storage,
                                     unsigned ofBuffer) {
   unsigned bytes = alignmentOf(storage);
@@ -475,9 +476,9 @@ Value Emitter::loadScalar(Value base, Value index, Type storage,
   return load;
 }
 
-/// A vector of which all elements are neighbours or one (ClampedAccess.h), or
-/// neighbours although their index is divided (AlignedRuns.h); null where that
-/// is not proved.
+/// A vector whose elements are consecutive or clamped to one element
+/// (ClampedAccess.h), or consecutive although their index is divided
+/// (AlignedRuns.h). Null if neither is proved.
 Value Emitter::loadClamped(Value base, Type storage, const Expr &e,
                            bool invariant) {
   Expr others = e.substitute([&](const Expr &leaf) -> std::optional<Expr> {
@@ -512,7 +513,7 @@ Value Emitter::loadClamped(Value base, Type storage, const Expr &e,
   auto load = LLVM::LoadOp::create(b, type, address(base, index, storage),
                                    alignmentOfVector(index, storage));
   load.setInvariant(invariant);
-  // Beyond a bound all are the element there.
+  // Lanes beyond a bound get the element at the bound.
   Value result = load;
   for (const ClampedAccess::Clamp &clamp : access->clamps) {
     Value isBeyond = clamp.isMin ? less(start, wanted) : less(wanted, start);
@@ -524,12 +525,12 @@ Value Emitter::loadClamped(Value base, Type storage, const Expr &e,
   return result;
 }
 
-/// The most elements apart that those of a vector are loaded as vectors of all
-/// that is between them.
+/// The largest stride at which a vector is loaded as contiguous vectors that
+/// include the elements between.
 static constexpr int64_t kMostApart = 4;
 
-/// Elements `stride` apart, from `start` on: as many vectors hold them, of
-/// which the last ends with the last one.
+/// Loads elements `stride` apart, from `start` on, as `stride` vectors. The
+/// last one ends with the last element.
 Value Emitter::loadApart(Value base, Type storage, Value start, int64_t stride,
                          bool invariant) {
   auto type = VectorType::get({lane.width}, storage);
@@ -545,7 +546,8 @@ Value Emitter::loadApart(Value base, Type storage, Value start, int64_t stride,
       result = load;
       continue;
     }
-    // Those of vectors before are in their lanes but for the first vector's.
+    // Elements of earlier vectors are in place already, except those of the
+    // first vector.
     SmallVector<int64_t> order;
     for (int64_t l = 0; l < width; ++l)
       order.push_back(l * stride >= i * width
@@ -604,8 +606,8 @@ Value Emitter::loadFrom(Value base, Type element, const Expr &e,
 
 void Emitter::storeVector(Value base, Type storage, Value start, Value v,
                           bool nontemporal) {
-  // Processors have such stores of aligned vectors only, of 16 bytes at least,
-  // which the runtime promises for results.
+  // Processors have non-temporal stores only for aligned vectors of at least 16
+  // bytes. The runtime guarantees that alignment for results.
   unsigned aligned =
       alignmentOfVector(start, storage, runtime::kBufferAlignment);
   bool past = nontemporal && aligned == runtime::kBufferAlignment;
@@ -644,7 +646,7 @@ void Emitter::storeTo(Value base, Type element, const Expr &e, Value v,
   Value positions = isLinear ? Value() : laneValues(e);
   Value stride = isLinear ? value(linear->stride) : Value();
   for (unsigned l = 0; l < lane.width; ++l) {
-    // An inactive lane repeats the write of the last active one.
+    // Inactive lanes repeat the store of the last active one.
     Value from = clampLane(l);
     Value x = lane.count && l
                   ? Value(LLVM::ExtractElementOp::create(b, v, from))
@@ -657,8 +659,7 @@ void Emitter::storeTo(Value base, Type element, const Expr &e, Value v,
 }
 
 Value Emitter::load(unsigned number, const Expr &e) {
-  // A kernel's operands do not change while it runs, except those that it
-  // writes.
+  // Operands do not change while the kernel runs, except those that it writes.
   bool invariant = haveConstantOperands && !kernel.writesOperand(number);
   return loadFrom(buffers[number], getElementType(kernel.getInputs()[number]),
                   e, invariant);
@@ -720,7 +721,7 @@ void Emitter::storeBeside(unsigned number, ArrayRef<Index> places,
     vectors.push_back(spread(toStorage(v, element)));
   Value base = buffers[kernel.getInputs().size() + number];
   for (int64_t part = 0; part < count; ++part) {
-    // Lane l has the element of number `part * width + l`.
+    // Lane l gets element `part * width + l`.
     Value joined;
     for (auto [i, v] : llvm::enumerate(vectors)) {
       SmallVector<int64_t> order;

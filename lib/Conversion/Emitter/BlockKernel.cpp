@@ -1,25 +1,27 @@
 //===- BlockKernel.cpp - Matrix products by blocks of threads -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Both operands pass through shared memory, k side by side in each row of a
-// tile. While a tile is multiplied, the elements of the next are on their way
-// to registers.
+// A matrix product by a thread block. Both operands pass through shared memory.
+// Without pipeline stages, the elements of the next step of k are loaded to
+// registers while the current step is multiplied.
 //
-// Where the schedule has stages, they are a ring in shared memory, of which
-// each holds a step of k. What is copied is on its way several steps ahead; the
-// rest passes through registers, one step ahead. The slot that is copied to is
-// the one that all have read in the step before, so threads meet once a step.
+// With `stages`, shared memory holds that many steps of k. Operands that are
+// copied asynchronously are several steps ahead, the others pass through
+// registers one step ahead. Copies go to the stage that was read in the
+// previous step, so one barrier per step suffices.
 //
-// Where the schedule has parts, a unit is a part of k for a tile. Each thread
-// leaves its sums in memory, where the same thread of the block that is last at
-// the tile finds them: that block adds those of all parts, in their order.
+// With `parts` (split-k), a work item is a part of k for a tile. Each thread
+// stores its accumulators to memory. The last block to arrive for a tile adds
+// up those of all parts in order, each thread reading what the same thread of
+// other blocks stored.
 //
-// Where the columns are looked up by rows (`groups`), a unit takes the groups
-// of rows that begin in it, a tile for each.
+// With `groups` (columns depend on a key of the row, as in grouped products), a
+// work item computes the groups that begin in its range of rows, one tile per
+// group.
 //
-// What follows the product may look up a number for each row, as the weight of
-// an expert: a thread reads that of its row before the tile is multiplied, and
-// leaves it beside the tile's results.
+// The epilogue may look up one number per row, such as the weight of an expert.
+// Threads load those numbers before the tile is multiplied and put them into
+// shared memory beside the results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,7 +66,7 @@ public:
 private:
   using Role = ProductAnalysis::Role;
 
-  /// A side, and where its part of shared memory begins.
+  /// An operand, and the base of its pipeline stages.
   struct Operand {
     BlockSide side;
     bool isCopied;
@@ -94,24 +96,24 @@ private:
   void finish(Value row, Value column, Value sum);
   void finishStaged(Value row, Value column, ValueRange sums);
 
-  /// What is looked up for each row of a tile, and nothing else.
+  /// A lookup in the epilogue that depends on the row only.
   struct OfRow {
     Value value;
     Index index;
-    /// The one of its dims that is the product's rows.
+    /// The dim of `index` that is the product's row.
     size_t at = 0;
-    /// Bytes from the beginning of shared memory.
+    /// Byte offset in shared memory.
     int64_t place = 0;
-    /// What this thread has read.
+    /// The elements that this thread has loaded.
     SmallVector<Value> own;
   };
   void findOfRows(int64_t ringBytes);
   std::optional<OfRow> findOfRow();
-  /// Rows of a tile that a thread reads.
+  /// The number of rows of a tile whose elements a thread loads.
   int64_t countOwnRows() const {
     return llvm::divideCeil(tile->getShape().rows, int64_t(team.count));
   }
-  /// The number of one of them in the tile.
+  /// The row of the tile of the thread's element `number`.
   Value getOwnRow(int64_t number) const {
     Value at = e.add(team.member, e.constant(number * team.count));
     return e.remU(at, e.constant(tile->getShape().rows));
@@ -120,19 +122,20 @@ private:
   void shareOfRows();
 
   SmallVector<OfRow, 1> ofRows;
-  /// The first row of the tile.
+  /// The dim whose value is the first row of the tile.
   unsigned tileDim = 0;
   Emitter &e;
   const WorkLoop &loop;
   ProductAnalysis p;
   llir::LoopFormAttr form;
   int64_t depth, stages, parts;
-  /// Elements of a result that a thread writes at once, and whether along rows.
+  /// Elements of a result per store of a thread, and whether they are
+  /// consecutive rows.
   unsigned resultLanes;
   bool resultsAlongRows;
-  /// Where a ring of stages begins.
+  /// Base of the pipeline stages.
   Value shared;
-  /// All threads of a block.
+  /// All threads of the block.
   Emitter::Team team;
   std::unique_ptr<BlockTile> tile;
   std::optional<Operand> left, right;
@@ -167,7 +170,8 @@ WorkShape BlockKernel::emit() {
   (void)fits;
   p.joinDims();
   Grid grid = makeGrid(roles);
-  // The code below says itself what each thread does.
+  // From here on the code chooses the threads itself; the emitter's loops are
+  // not distributed.
   team = std::exchange(e.team, Emitter::Team());
   TileShape shape{form.getNumber("rows", grid.axes[rowAxis].block),
                   grid.axes[columnAxis].block, depth};
@@ -211,8 +215,8 @@ std::unique_ptr<BlockTile> BlockKernel::makeTile(TileShape shape) const {
   return makePlainTile(e, shape, p.accumulator, team.member);
 }
 
-/// Gives both sides their part of shared memory. The result is the bytes of
-/// that which the launch states: a ring may be more than any kernel may have.
+/// Assigns shared memory to both operands. Returns the bytes of dynamic shared
+/// memory, which pipeline stages use because they may exceed the static limit.
 int64_t BlockKernel::makeRoom() {
   Type stored = tile->getStored();
   if (stages == 1) {
@@ -235,10 +239,11 @@ int64_t BlockKernel::makeRoom() {
 }
 
 //===----------------------------------------------------------------------===//
-// Of rows
+// Lookups per row
 //===----------------------------------------------------------------------===//
 
-/// The first lookup on the way to the results that has an element for each row.
+/// Finds the first lookup in the epilogue whose index depends on the row but
+/// not on the column.
 std::optional<BlockKernel::OfRow> BlockKernel::findOfRow() {
   std::optional<OfRow> found;
   auto visit = [&](Value v, const Index &index) {
@@ -250,14 +255,14 @@ std::optional<BlockKernel::OfRow> BlockKernel::findOfRow() {
     if (isOfRow && !found)
       found = OfRow{v, index, size_t(at - index.begin()), 0, {}};
   };
-  // The product's own operands are another matter.
+  // Stop at the product: lookups in its operands do not count.
   e.place(p.op->getResult(0), [](const Index &) { return Expr(0); });
   for (const MovedResult &result : p.results)
     e.walk(result.source, p.index, nullptr, visit);
   return found;
 }
 
-/// Of as many as there is room for behind the results, where the ring was.
+/// Finds the lookups that fit into the stages' memory behind the results.
 void BlockKernel::findOfRows(int64_t ringBytes) {
   constexpr size_t kMost = 4;
   int64_t place = getResultBytes(tile->getShape(), resultsAlongRows, p.bytes);
@@ -271,7 +276,8 @@ void BlockKernel::findOfRows(int64_t ringBytes) {
     place = next->place + tile->getShape().rows * width;
     if (place > ringBytes)
       break;
-    // The next one is not what this one reads.
+    // Stop at this lookup, so that the next search does not find one inside its
+    // index.
     e.place(next->value, [](const Index &) { return Expr(0); });
     ofRows.push_back(std::move(*next));
   }
@@ -280,7 +286,7 @@ void BlockKernel::findOfRows(int64_t ringBytes) {
     tileDim = e.addDim(p.rows.extent);
 }
 
-/// Rows of the tile that are not there repeat the last one.
+/// Rows past the end repeat the last row.
 void BlockKernel::readOfRows(Value row) {
   Value last = e.sub(left->side.getEnd(), e.constant(1));
   for (OfRow &of : ofRows) {
@@ -293,7 +299,7 @@ void BlockKernel::readOfRows(Value row) {
   }
 }
 
-/// Leaves what this thread has read for all.
+/// Writes the elements that this thread loaded to shared memory.
 void BlockKernel::shareOfRows() {
   for (const OfRow &of : ofRows) {
     Type element = getElementType(of.value), stored = getStorageType(element);
@@ -305,13 +311,13 @@ void BlockKernel::shareOfRows() {
   }
 }
 
-/// Whether tiles end with the side.
+/// Whether the extent is a multiple of the tile's size.
 bool BlockKernel::isWhole(const Operand &operand, const Expr &extent) {
   return e.simplify(Expr::mod(extent, operand.side.getCount())).isConstant(0);
 }
 
-/// Writes all results at the product's index, whose element is `sum`; elements,
-/// where there are lanes.
+/// Writes all results at one index of the product, or at `resultLanes`
+/// consecutive ones. `sum` holds the product there.
 void BlockKernel::writeResults(Value row, Value column, Value sum) {
   Emitter::MemoScope inner(e);
   e.setDim(p.rows.dim, row);
@@ -330,7 +336,7 @@ void BlockKernel::writeResults(Value row, Value column, Value sum) {
   e.clearLane();
 }
 
-/// The same where that is inside the product.
+/// The same if the index is inside the product.
 void BlockKernel::finish(Value row, Value column, Value sum) {
   if (areAllWhole())
     return writeResults(row, column, sum);
@@ -339,9 +345,9 @@ void BlockKernel::finish(Value row, Value column, Value sum) {
   e.ifThen(inside, [&] { writeResults(row, column, sum); });
 }
 
-/// The same of a whole tile, by way of shared memory: so neighbouring threads
-/// write, and read for what follows the product, what is next to each other in
-/// memory.
+/// Writes the results of a whole tile by way of shared memory, so that
+/// neighbouring threads access neighbouring addresses, in stores and in loads
+/// of the epilogue.
 void BlockKernel::finishStaged(Value row, Value column, ValueRange sums) {
   const TileShape &shape = tile->getShape();
   int64_t length = resultsAlongRows ? shape.rows : shape.columns;
@@ -353,7 +359,7 @@ void BlockKernel::finishStaged(Value row, Value column, ValueRange sums) {
     return e.address(shared, e.add(e.mul(line, e.constant(stride)), inLine),
                      stored);
   };
-  // All have read what they multiplied.
+  // All threads are done with the operands, whose memory is reused.
   NVVM::Barrier0Op::create(e.b);
   tile->forEach(sums, [&](Value inRow, Value inColumn, Value sum) {
     LLVM::StoreOp::create(e.b, e.toStorage(sum, p.accumulator),
@@ -387,7 +393,7 @@ void BlockKernel::finishStaged(Value row, Value column, ValueRange sums) {
     else
       finish(atRow, atColumn, sum);
   };
-  // Several at once, so that what they read is on its way together.
+  // Several iterations at once, so that their loads overlap.
   int64_t count = shape.rows * shape.columns / resultLanes;
   auto take = [&](int64_t atOnce, bool isInside) {
     while (atOnce > 1 && count % (atOnce * team.count))
@@ -419,7 +425,7 @@ void BlockKernel::finishStaged(Value row, Value column, ValueRange sums) {
       });
 }
 
-/// The sums of steps [begin, end) of k, of which there is one at least.
+/// Accumulates steps [begin, end) of k; there must be at least one.
 SmallVector<Value> BlockKernel::multiply(Value row, Value column, Value begin,
                                          Value end) {
   BlockSide &lefts = left->side, &rights = right->side;
@@ -430,7 +436,7 @@ SmallVector<Value> BlockKernel::multiply(Value row, Value column, Value begin,
   llvm::append_range(state, rights.load(column, begin));
   Value step = e.constant(depth);
   state = e.forLoop(begin, end, step, state, [&](Value k, ValueRange carried) {
-    // All have read the tile before.
+    // All threads are done with the previous tile.
     NVVM::Barrier0Op::create(e.b);
     lefts.store(carried.slice(sums, ofLeft));
     rights.store(carried.drop_front(sums + ofLeft));
@@ -456,18 +462,18 @@ SmallVector<Value> BlockKernel::multiply(Value row, Value column, Value begin,
 }
 
 //===----------------------------------------------------------------------===//
-// Stages
+// Pipeline stages
 //===----------------------------------------------------------------------===//
 
-/// Where the ring has a side's elements of the step in `slot`.
+/// The address of stage `slot` of an operand.
 Value BlockKernel::getBuffer(const Operand &operand, Value slot) {
   return e.address(operand.memory,
                    e.mul(slot, e.constant(operand.side.countElements())),
                    tile->getStored());
 }
 
-/// Starts the copies of the step from `k` on, if there is one: a group of
-/// copies in any case, so that they can be counted.
+/// Starts the copies of the step at `k`, if there is one. A copy group is
+/// committed in any case, so that groups can be counted.
 void BlockKernel::startCopies(Value row, Value column, Value k, Value end,
                               Value slot) {
   e.ifThen(e.less(k, end), [&] {
@@ -479,20 +485,20 @@ void BlockKernel::startCopies(Value row, Value column, Value k, Value end,
   NVVM::CpAsyncCommitGroupOp::create(e.b);
 }
 
-/// What threads wrote to shared memory is there for the block, and for tensor
-/// cores that read it themselves.
+/// Makes writes to shared memory visible to the block, and to tensor cores that
+/// read it asynchronously.
 void BlockKernel::publish() {
   if (form.getWord("use") == "wgmma")
     emitSharedFence(e);
   NVVM::Barrier0Op::create(e.b);
 }
 
-/// As `multiply`.
+/// `multiply` with pipeline stages.
 SmallVector<Value> BlockKernel::multiplyStaged(Value row, Value column,
                                                Value begin, Value end) {
   Value step = e.constant(depth), count = e.constant(stages),
         ahead = e.constant(stages - 1);
-  // All have read what an earlier unit left.
+  // All threads are done with the previous work item.
   NVVM::Barrier0Op::create(e.b);
   for (int64_t i = 0; i + 1 < stages; ++i)
     startCopies(row, column, e.add(begin, e.constant(i * depth)), end,
@@ -515,7 +521,7 @@ SmallVector<Value> BlockKernel::multiplyStaged(Value row, Value column,
   state = e.forLoop(begin, end, step, state, [&](Value k, ValueRange carried) {
     Value slot = carried.back();
     ValueRange vectors = carried.drop_front(sums).drop_back();
-    // The copies of this step are there for the threads that made them.
+    // This thread's copies for this step have landed.
     NVVM::CpAsyncWaitGroupOp::create(e.b, stages - 2);
     ValueRange rest = vectors;
     for (auto [operand, lo] : loaded) {
@@ -525,7 +531,7 @@ SmallVector<Value> BlockKernel::multiplyStaged(Value row, Value column,
       rest = rest.drop_front(own);
     }
     publish();
-    // The slot of the step before is free.
+    // The stage of the previous step is free.
     Value free = e.remU(e.add(slot, ahead), count);
     Value after = e.add(k, step);
     SmallVector<Value> next(vectors);
@@ -549,7 +555,7 @@ SmallVector<Value> BlockKernel::multiplyStaged(Value row, Value column,
 }
 
 //===----------------------------------------------------------------------===//
-// Units
+// Work items
 //===----------------------------------------------------------------------===//
 
 void BlockKernel::write(Value row, Value column, ValueRange sums) {
@@ -600,10 +606,11 @@ void BlockKernel::emitUnit(const Grid &grid, Value unit) {
 }
 
 //===----------------------------------------------------------------------===//
-// Parts
+// Split-k
 //===----------------------------------------------------------------------===//
 
-/// Where this thread has a sum of a part; threads side by side.
+/// The address of this thread's accumulator `sum` of a part; consecutive
+/// threads are adjacent.
 Value BlockKernel::getPlace(Value block, Value part, size_t sum) const {
   Value number = e.add(e.mul(block, e.constant(parts)), part);
   Value first =
@@ -617,12 +624,13 @@ void BlockKernel::emitPart(Value block, Value part, ValueRange sums) {
   for (auto [i, sum] : llvm::enumerate(sums))
     LLVM::StoreOp::create(e.b, e.toStorage(sum, p.accumulator),
                           getPlace(block, part, i));
-  // All threads have, before one counts the block.
+  // All threads have stored their accumulators before one thread counts the
+  // block.
   NVVM::Barrier0Op::create(e.b);
 }
 
 SmallVector<Value> BlockKernel::mergeParts(Value block) {
-  // Reads that are on their way at once, a thread.
+  // Loads in flight per thread.
   constexpr size_t kReads = 32;
   SmallVector<Value> sums = tile->begin();
   int64_t atOnce = parts;

@@ -31,7 +31,8 @@ std::pair<Value, Value> BlockSide::getPlace(unsigned number) const {
   auto order = [&](Value slow, Value fast) {
     return reading.isAlongK ? std::pair(slow, fast) : std::pair(fast, slow);
   };
-  // The vectors of a thread lie whole lines apart: constants in addresses.
+  // The vectors of a thread are whole lines apart, so addresses differ by
+  // constants.
   if (threads % inner == 0)
     return order(
         e.add(e.divU(thread, e.constant(inner)),
@@ -52,7 +53,7 @@ Value BlockSide::isInside(unsigned number, Value at, Value atK) const {
   inside = arith::AndIOp::create(e.b, inside, e.less(atK, e.value(p.kExtent)));
   if (isSpread())
     return inside;
-  // Fewer elements than threads: some threads bring nothing.
+  // The vectors do not fill all threads: some threads have none.
   auto [own, k] = getPlace(number);
   return arith::AndIOp::create(
       e.b, inside,
@@ -101,7 +102,7 @@ void BlockSide::store(ValueRange vectors) const {
   for (auto [i, v] : llvm::enumerate(vectors)) {
     auto [own, k] = getPlace(i);
     auto store = [&, own = own, k = k, v = v] {
-      // Where the element of a vector has its place that lies so far in it.
+      // The address of element `lane` of the vector.
       auto at = [&](unsigned lane) {
         Value moved = reading.isAlongK ? e.add(k, e.constant(lane))
                                        : e.add(own, e.constant(lane)),
@@ -117,7 +118,8 @@ void BlockSide::store(ValueRange vectors) const {
         return;
       }
       if (reading.isAlongK == ofK) {
-        // A line is whole for 16 bytes: swizzles move these.
+        // Swizzles move units of 16 bytes, so longer vectors are stored in
+        // parts.
         int64_t run = std::min<int64_t>(reading.lanes, 16 / bytes);
         for (int64_t l = 0; l < reading.lanes; l += run) {
           Value part = run == reading.lanes
@@ -143,7 +145,7 @@ void BlockSide::store(ValueRange vectors) const {
   }
 }
 
-/// What is beyond the operand is 0: of it no bytes are read.
+/// Copies of elements outside the operand write zeros and read no bytes.
 void BlockSide::copy(Value lo, Value begin, Value base) const {
   ImplicitLocOpBuilder &b = e.b;
   Emitter::Repeated repeated(e, {p.op.getReducedExtent()});
@@ -163,7 +165,8 @@ void BlockSide::copy(Value lo, Value begin, Value base) const {
     Emitter::MemoScope scope(e);
     auto [own, k] = getPlace(i);
     Value at = e.add(lo, own), atK = e.add(begin, k);
-    // Where to read from is read itself, of rows that are there.
+    // The source address depends on loaded indices, which exist only for rows
+    // inside the operand: clamp the row.
     Value last = isLookedUp ? e.sub(getEnd(), e.constant(1)) : Value();
     e.setDim(side.dim, last ? e.minS(at, last) : at);
     e.setDim(p.kDim, atK);

@@ -12,8 +12,8 @@
 using namespace luminal;
 using namespace mlir;
 
-/// Lines are 16 bytes longer than what they hold, so that neighbouring lines
-/// begin in other banks of shared memory.
+/// Lines are padded by 16 bytes, so that consecutive lines begin in different
+/// banks of shared memory.
 int64_t BlockTile::getStride(int64_t, int64_t length) const {
   return length + 128 / getStored().getIntOrFloatBitWidth();
 }
@@ -41,7 +41,7 @@ SmallVector<BlockTile::Run> BlockTile::joinRow(ValueRange sums, unsigned number,
 // Tensor cores
 //===----------------------------------------------------------------------===//
 
-/// An address as one of shared memory.
+/// Converts a generic address to one of shared memory.
 static Value toShared(ImplicitLocOpBuilder &b, Value address) {
   auto shared = LLVM::LLVMPointerType::get(
       b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
@@ -49,7 +49,7 @@ static Value toShared(ImplicitLocOpBuilder &b, Value address) {
 }
 
 namespace {
-/// Each warp multiplies its part of the tile by mma.m16n8k16.
+/// A tile of which each warp multiplies a part with mma.m16n8k16.
 class TensorTile : public BlockTile {
 public:
   TensorTile(Emitter &e, TileShape shape, Type element, Value thread,
@@ -82,7 +82,8 @@ public:
     });
   }
 
-  /// Pairs of sums are pairs of the left operand's elements.
+  /// A pair of accumulators of `from` is a pair of elements of the left
+  /// operand, so terms need no exchange between threads.
   SmallVector<Value> multiplyTerms(ValueRange sums, const BlockTile &from,
                                    ValueRange terms, TileOperand,
                                    TileOperand right) override {
@@ -95,7 +96,8 @@ public:
     });
   }
 
-  /// f16 ends at 2^-24, and is as exact as it can be from 2^-14 on.
+  /// The smallest f16 is 2^-24, and precision is full only from 2^-14 on, so
+  /// terms are scaled up.
   double getTermScale() const override { return element.isF16() ? 4096 : 1; }
 
   size_t countSums() const override { return rows / 16 * (columns / 8) * 4; }
@@ -108,9 +110,10 @@ public:
     return e.add(firstColumn,
                  e.add(e.mul(member, e.constant(2)), e.constant(column)));
   }
-  /// Of eight columns four threads have two each. Neighbours among them give
-  /// each other a half of what they have of two such blocks, so that each has
-  /// one of these and twice as long a run; then those at a distance of two.
+  /// In a block of eight columns, each of four threads holds two columns.
+  /// Neighbouring threads exchange halves of two such blocks, so that each
+  /// thread then holds a run of twice the length in one of the blocks. The step
+  /// is repeated for threads at distance two.
   SmallVector<Run> joinRow(ValueRange sums, unsigned number,
                            unsigned most) override {
     if (most < 2)
@@ -139,7 +142,7 @@ public:
       }
       runs = std::move(joined);
     }
-    // Of `distance` blocks side by side the thread has one.
+    // Each thread holds a run of one out of `distance` neighbouring blocks.
     Value block = e.remU(member, e.constant(distance)),
           inBlock = e.divU(member, e.constant(distance));
     Value first = e.add(e.mul(block, e.constant(8)),
@@ -160,8 +163,7 @@ public:
   }
 
 protected:
-  /// The terms of 16 rows from `r` on and 16 steps from `k` on that are this
-  /// thread's.
+  /// This thread's terms of 16 rows from `r` on and 16 steps of k from `k` on.
   static SmallVector<Value> getTerms(const BlockTile &from, ValueRange terms,
                                      int64_t r, int64_t k) {
     int64_t blocks = from.getShape().columns / 8;
@@ -197,10 +199,11 @@ private:
     return next;
   }
 
-  /// Each term as the sum of two f16 or three bf16. What a term leaves may be
-  /// 0, which times an infinite element is no number: beside the first part,
-  /// elements are the greatest finite ones instead, for the first part's
-  /// product is infinite already.
+  /// Splits each term into the sum of two f16 or three bf16 values. The
+  /// remainder after the first value may be 0, and 0 times infinity is NaN. So
+  /// only the first value is multiplied with the true elements; the others are
+  /// multiplied with elements clamped to finite values, as the first product is
+  /// infinite already.
   SmallVector<Value> multiplySplit(
       ValueRange sums, TileOperand right,
       function_ref<SmallVector<Value>(int64_t r, int64_t k)> getTerms) {
@@ -237,7 +240,7 @@ private:
     return next;
   }
 
-  /// Infinite elements of a pair become the greatest finite ones.
+  /// Clamps infinite elements of a pair to the largest finite value.
   Value makeFinite(Value pair) {
     auto type = VectorType::get({2}, element);
     const llvm::fltSemantics &semantics =
@@ -254,8 +257,7 @@ private:
                            : LLVM::BitcastOp::create(e.b, e.b.getI32Type(), v);
   }
 
-  /// The f32 of which `v`, as it is stored, is the rounded one; null for
-  /// others.
+  /// The f32 value that was rounded to `v` (in its storage type), or null.
   Value getUnrounded(Value v) const {
     if (auto cast = v.getDefiningOp<arith::BitcastOp>())
       v = cast.getIn();
@@ -264,7 +266,7 @@ private:
       if (round.getType() != element || !round.getIn().getType().isF32())
         break;
       wide = round.getIn();
-      // Rounded before, and widened.
+      // The value was rounded earlier and widened again.
       auto widen = wide.getDefiningOp<arith::ExtFOp>();
       if (!widen)
         break;
@@ -273,13 +275,13 @@ private:
     return wide;
   }
 
-  /// Whether (i1) the thread is the upper one of two at this distance.
+  /// Whether (i1) this thread is the upper one of a pair at this distance.
   Value isSecond(unsigned distance) {
     Value bit = arith::AndIOp::create(e.b, member, e.constant(distance));
     return arith::CmpIOp::create(e.b, arith::CmpIPredicate::ne, bit,
                                  e.constant(0));
   }
-  /// What the other one of the two has.
+  /// The other thread's value.
   Value exchange(Value sum, unsigned distance) {
     auto number = [&](int32_t n) -> Value {
       return arith::ConstantOp::create(e.b, e.b.getI32IntegerAttr(n));
@@ -289,8 +291,8 @@ private:
                                 NVVM::ShflKind::bfly, UnitAttr());
   }
 
-  /// Two stored elements as the instruction takes them; rounded together where
-  /// they are.
+  /// Packs two stored elements for the instruction. If both were rounded from
+  /// f32, they are rounded by one instruction.
   Value joinPair(Value x, Value y) {
     Value first = getUnrounded(x), second = getUnrounded(y), v;
     if (first && second) {
@@ -306,8 +308,8 @@ private:
     return LLVM::BitcastOp::create(e.b, e.b.getI32Type(), v);
   }
 
-  /// `count` blocks of 8 by 8 elements, of which this thread names the place
-  /// (own, k) of a line; as the instruction takes them.
+  /// Loads `count` blocks of 8 x 8 elements with ldmatrix. This thread provides
+  /// the address of the line at (own, k).
   SmallVector<Value> loadBlocks(TileOperand from, Value own, Value k,
                                 int count) {
     ImplicitLocOpBuilder &b = e.b;
@@ -332,21 +334,21 @@ private:
     }
     return blocks;
   }
-  /// Of 16 rows from `r` on: two blocks of rows, then the same further along k.
+  /// Loads 16 rows from `r` on: two blocks of rows at `k`, then two at k + 8.
   SmallVector<Value> loadRows(TileOperand from, int64_t r, int64_t k) {
     Value row = e.add(e.remU(inWarp, e.constant(16)), e.constant(r));
     Value along = e.mul(e.divU(inWarp, e.constant(16)), e.constant(8));
     return loadBlocks(from, e.add(firstRow, row), e.add(along, e.constant(k)),
                       4);
   }
-  /// Of 16 columns from `c` on, or 8 where the warp has no more: for each 8 of
-  /// them two blocks along k.
+  /// Loads 16 columns from `c` on, or 8 if the warp has no more: two blocks
+  /// along k for each 8 columns.
   void loadColumns(TileOperand from, int64_t c, int64_t k,
                    SmallVectorImpl<std::array<Value, 2>> &pairs) {
     Value inBlock = e.remU(inWarp, e.constant(8));
     Value second = e.mul(e.remU(e.divU(inWarp, e.constant(8)), e.constant(2)),
                          e.constant(8));
-    // Threads name lines: of columns, or of k.
+    // The thread provides the address of a line along columns or along k.
     Value column = from.isAlongK ? inBlock : e.constant(0);
     Value along = from.isAlongK ? second : e.add(inBlock, second);
     int count = columns - c >= 16 ? 4 : 2;
@@ -380,23 +382,24 @@ protected:
 
 private:
   Value inWarp, group, member;
-  /// Of the warp.
+  /// Rows and columns of the warp's part of the tile.
   int64_t rows, columns;
   Value firstRow, firstColumn;
 };
 
-/// Four warps multiply 64 rows by wgmma.m64nNk16: the sums are where mma has
-/// them, right operands are read from shared memory, where lines are cut into
-/// runs of eight elements.
+/// A tile of which each group of four warps multiplies 64 rows with
+/// wgmma.m64nNk16. Accumulators are assigned to threads as by mma. Right
+/// operands are read from shared memory, where lines are divided into runs of
+/// eight elements (16 bytes).
 ///
-/// Lines of whole rows of banks (128 bytes) are swizzled: blocks of that length
-/// follow each other, each with all lines, and the number of a run in its block
-/// is combined with that of its line. So what threads copy side by side is side
-/// by side there too (else each run is a request to the second cache of its
-/// own: a product took 3.5 times as long on an H200), and runs that are read
-/// together are in other banks. Of other lengths, the runs of eight lines lie
-/// next to each other, and those further along a line 16 bytes behind all
-/// lines.
+/// Lines that are a multiple of 128 bytes (all banks) use the 128-byte swizzle.
+/// They are cut into blocks of 128 bytes; a block of all lines follows the
+/// other, and the position of a run in its block is XORed with the number of
+/// the line. So vectors that neighbouring threads copy are adjacent in shared
+/// memory, and runs that are read together are in different banks. (Without it
+/// each run was a separate request to L2: a product took 3.5 times as long on
+/// an H200.) For other lengths there is no swizzle: the same runs of all lines
+/// are adjacent, and the next runs follow after 16 bytes of padding.
 class WarpGroupTile : public TensorTile {
 public:
   WarpGroupTile(Emitter &e, TileShape shape, Type element, Value thread,
@@ -405,8 +408,8 @@ public:
         firstOfGroup(e.mul(e.divU(thread, e.constant(kGroupThreads)),
                            e.constant(kGroupRows))) {}
 
-  /// From one block to the next, or from one run of a line to the next: which
-  /// of the two tells isSwizzled.
+  /// The distance in elements from one block to the next if the layout is
+  /// swizzled (isSwizzled), else from one run of a line to the next.
   int64_t getStride(int64_t lines, int64_t length) const override {
     return length % kBlock == 0 ? lines * kBlock : (lines + 1) * kRun;
   }
@@ -467,8 +470,9 @@ public:
     emitPTX(e.b,
             "wgmma.wait_group.sync.aligned " + std::to_string(running) + ";");
   }
-  /// A branch that depends on them: `ptxas` moves nothing across it that other
-  /// threads may see. It is taken where all are a number that no code makes.
+  /// Emits a branch that depends on the values: `ptxas` does not move
+  /// instructions with side effects across it. It skips a short sleep unless
+  /// the bitwise and of all values is -1, which does not happen.
   void holdBack(ValueRange values) override {
     std::string text = "{\n.reg .pred p;\n.reg .b32 x;\nmov.b32 x, -1;\n";
     std::string constraints;
@@ -486,7 +490,8 @@ public:
               : Value(LLVM::BitcastOp::create(e.b, e.b.getI32Type(), v)));
     emitPTX(e.b, text, words, constraints + "~{memory}");
   }
-  /// Text that names them, so that no use of them moves before the wait.
+  /// An empty asm that redefines the values, so that no use of them moves
+  /// before the wait.
   SmallVector<Value> settle(ValueRange sums) override {
     std::string constraints;
     for (Value v : sums)
@@ -506,16 +511,18 @@ public:
 
 private:
   static constexpr int64_t kRun = 8, kGroupRows = 64, kGroupThreads = 128;
-  /// Elements of 128 bytes, and lines of which the numbers differ in them.
+  /// Elements in 128 bytes, and the number of lines after which the swizzle
+  /// repeats.
   static constexpr int64_t kBlock = 64, kLines = 8;
-  /// Eight runs of eight lines, in units of 16 bytes.
+  /// The size of eight lines of one run, in units of 16 bytes.
   static constexpr int64_t kBrick = 8;
 
-  /// There are eight lines or a multiple of it.
+  /// The number of lines is a multiple of eight, so a swizzled stride is a
+  /// multiple of kBlock.
   static bool isSwizzled(int64_t stride) { return stride % kBlock == 0; }
 
-  /// What the instruction is told of an operand from line `first` on: where it
-  /// begins, two distances, all in units of 16 bytes, and the swizzle.
+  /// The matrix descriptor of an operand from line `first` on: start address
+  /// and the two byte offsets in units of 16 bytes, and the swizzle mode.
   Value describe(TileOperand from, Value first) {
     ImplicitLocOpBuilder &b = e.b;
     Type i64 = b.getI64Type();
@@ -528,13 +535,13 @@ private:
         e.constant(4));
     int64_t runs = from.stride / kRun, lesser = 0, greater = 0, swizzle = 0;
     if (isSwizzled(from.stride)) {
-      // From eight lines to the next eight, and, where lines are of k, from one
-      // block of a line to the next.
+      // The offset from eight lines to the next eight and, if lines do not run
+      // along k, from one block to the next.
       swizzle = int64_t(1) << 62;
       lesser = from.isAlongK ? 1 : runs;
       greater = kLines * kBlock / kRun;
     } else {
-      // Of bricks, along k and along the operand's own dim.
+      // The offsets along k and along the operand's own dim.
       lesser = from.isAlongK ? runs : kBrick;
       greater = from.isAlongK ? kBrick : runs;
     }
@@ -542,7 +549,7 @@ private:
         b, units, e.constant(swizzle | lesser << 16 | greater << 32));
     return from.units ? e.add(all, from.units) : all;
   }
-  /// The same from step `k` on.
+  /// The descriptor for step `k`.
   Value advance(Value descriptor, TileOperand from, int64_t k) {
     int64_t runs = from.stride / kRun, steps = 0;
     if (!isSwizzled(from.stride))
@@ -554,7 +561,7 @@ private:
     return e.add(descriptor, e.constant(steps));
   }
 
-  /// The left operand of each step of k.
+  /// The descriptors of the left operand for each instruction.
   SmallVector<Value> describeSteps(TileOperand left) {
     Value descriptor = describe(left, firstOfGroup);
     SmallVector<Value> steps;
@@ -563,8 +570,9 @@ private:
     return steps;
   }
 
-  /// All steps of k as one text, so that no one touches the sums before all is
-  /// added, or before the caller waits.
+  /// Emits the instructions of all steps of k as one asm, so that nothing
+  /// accesses the accumulators before all of them are issued, or before the
+  /// caller waits.
   SmallVector<Value> multiplyAll(ValueRange sums, ArrayRef<Value> lefts,
                                  bool isInRegisters, TileOperand right,
                                  bool waits) {
@@ -579,8 +587,8 @@ private:
     Value descriptor = describe(right, e.constant(0));
     SmallVector<Value> args(sums);
     std::string constraints;
-    // Written before all operands are read: a zero among these must not have
-    // the register of a sum that begins with 0.
+    // The results are early-clobber: otherwise a zero among the inputs might
+    // share a register with an accumulator that starts at 0.
     for (size_t i = 0; i < count; ++i)
       constraints += "=&f,";
     for (size_t i = 0; i < count; ++i)
@@ -610,15 +618,15 @@ private:
                    SmallVector<Type>(count, e.b.getF32Type()));
   }
 
-  /// The first row of the four warps.
+  /// The first row of the group of four warps.
   Value firstOfGroup;
 };
 
 //===----------------------------------------------------------------------===//
-// Multiplication and addition
+// FMA
 //===----------------------------------------------------------------------===//
 
-/// 16 by 16 threads; each has every 16th row and column.
+/// A tile of 16 by 16 threads; each has every 16th row and column.
 class PlainTile : public BlockTile {
 public:
   PlainTile(Emitter &e, TileShape shape, Type element, Value thread)
@@ -654,7 +662,7 @@ public:
                      });
   }
 
-  /// Other threads need them.
+  /// Terms are exchanged between threads through `room`.
   SmallVector<Value> multiplyTerms(ValueRange sums, const BlockTile &from,
                                    ValueRange terms, TileOperand room,
                                    TileOperand right) override {
@@ -699,7 +707,7 @@ private:
 
   Type element;
   Value row, column;
-  /// Of the thread.
+  /// Rows and columns of the thread.
   int64_t rows, columns;
 };
 } // namespace

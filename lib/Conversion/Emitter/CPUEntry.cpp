@@ -39,8 +39,8 @@ public:
   }
 
   void finish(Emitter &e, Block &) const override {
-    // What was written past the caches is there for all before the kernel ends;
-    // a weaker fence would be no instruction on x86.
+    // Non-temporal stores must be visible before the kernel ends. On x86 a
+    // weaker fence would emit no instruction.
     if (llvm::any_of(e.kernel.getLoops()->getCases(),
                      [](llir::LoopCaseAttr c) { return c.getNontemporal(); }))
       LLVM::FenceOp::create(e.b, LLVM::AtomicOrdering::seq_cst);

@@ -1,8 +1,8 @@
 //===- ChosenLoad.cpp - Elements of one of several operands ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A select between elements of memory whose condition is the same in all lanes
-// chooses the address: one load instead of one for each operand.
+// A select between elements in memory whose condition is the same in all lanes
+// selects the address: one load instead of one per operand.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@
 using namespace luminal;
 using namespace mlir;
 
-/// The select that defines `v`.
+/// The select that defines `v`, or null.
 static llir::ElementwiseOp getSelect(Value v) {
   auto op = v.getDefiningOp<llir::ElementwiseOp>();
   return op && op.getFn() == llir::Fn::Select ? op : llir::ElementwiseOp();
@@ -27,7 +27,7 @@ bool Emitter::isChosen(Value v, Index index, std::optional<bool> &isVector) {
     v = view.getOperand();
   }
   if (auto argument = dyn_cast<BlockArgument>(v)) {
-    // What the kernel writes is not read as what stays the same.
+    // Operands that the kernel writes must not be read as invariant.
     if (kernel.writesOperand(argument.getArgNumber()))
       return false;
     Expr at = simplify(linearize(index, getExtentsOf(v)));
@@ -73,7 +73,7 @@ Value Emitter::emitChosen(Value v, const Index &index) {
   Type element = getElementType(v), storage = getStorageType(element);
   unsigned alignment = bufferAlignment;
   Value at = chooseAddress(v, index, alignment);
-  // It may be in any of the operands, of which the kernel writes some.
+  // The address may be in any operand, including one that the kernel writes.
   const bool areInvariant =
       haveConstantOperands && !kernel.getInPlace() && !kernel.getOverwrites();
   if (!*isVector) {
@@ -105,6 +105,6 @@ void Emitter::prefetch(Value v, const Index &index) {
     return;
   unsigned alignment = bufferAlignment;
   Value at = chooseAddress(v, index, alignment);
-  // A hint, which has no effect on values.
+  // A hint without effect on values.
   emitPTX(b, "prefetch.L2 [$0];", at, "l");
 }

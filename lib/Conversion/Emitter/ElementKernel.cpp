@@ -15,7 +15,7 @@
 using namespace luminal;
 using namespace mlir;
 
-/// The threads of a block as one team.
+/// The threads of a block as one group.
 static Emitter::Team getBlockTeam(Emitter &e) {
   ImplicitLocOpBuilder &b = e.b;
   Value thread = arith::ExtUIOp::create(
@@ -24,9 +24,9 @@ static Emitter::Team getBlockTeam(Emitter &e) {
   return {e.loopCase.getThreads(), thread, e.team.warp, all};
 }
 
-/// Computes what each block of threads shares; how many blocks are to do so, 0
-/// where nothing is shared. Reductions that are one element come first, and are
-/// known from there on.
+/// Computes the values that each thread block shares. Returns the number of
+/// blocks that should do so, 0 if nothing is shared. Reductions to one element
+/// come first; afterwards their values are known.
 static Expr shareValues(Emitter &e) {
   SmallVector<Operation *> shared = llir::getSharedOps(e.kernel, e.loopCase);
   if (shared.empty())
@@ -38,7 +38,7 @@ static Expr shareValues(Emitter &e) {
   for (Operation *op : shared) {
     llvm::SetVector<Operation *> before;
     llir::findBefore(op->getResult(0), before);
-    // In the order of the body, in which each follows what it reads.
+    // In the order of the body, so that operands come first.
     for (Operation &inner : e.kernel.getOps())
       if (before.contains(&inner) && llir::hasLoops(&inner) &&
           known.insert(&inner).second)
@@ -69,8 +69,8 @@ static Expr shareValues(Emitter &e) {
   return blocks;
 }
 
-/// Lets the cache bring what the first unit's products read of operands first,
-/// while the block computes what it shares.
+/// Prefetches the first lines of the operands of the first work item's products
+/// while the block computes the shared values.
 static void prefetchFirst(Emitter &e, const WorkLoop &loop, const Grid &grid,
                           const Index &index) {
   auto prefetchOf = [&](llir::ProductOpInterface op) {
@@ -100,12 +100,12 @@ static void prefetchFirst(Emitter &e, const WorkLoop &loop, const Grid &grid,
 }
 
 //===----------------------------------------------------------------------===//
-// Elements together
+// Joint reduction of several elements
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The elements of a unit, of which one walk over what they reduce computes
-/// all: what they read of the same is read once.
+/// The elements of a work item whose reductions run in one loop, so that loads
+/// they share are done once.
 class ElementsTogether {
 public:
   ElementsTogether(Emitter &e, const Grid &grid, const Index &index);
@@ -113,13 +113,13 @@ public:
   void emit(Value unit);
 
 private:
-  /// An element; null where it is there in every unit.
+  /// An element, and whether (i1) it exists; null if it always does.
   struct Element {
     Index index;
     Value isThere;
   };
-  /// A block of an axis, and the dims of its elements: one, of the block's
-  /// number, where all blocks are whole, else one each.
+  /// A block of an axis, and the dims of its elements: one dim for the number
+  /// of the block if all blocks are full, else one dim per element.
   struct Block {
     Axis axis;
     int64_t count;
@@ -162,8 +162,7 @@ ElementsTogether::ElementsTogether(Emitter &e, const Grid &grid,
   }
 }
 
-/// Elements that are not there are the last of their axis once more, which
-/// nothing is written for.
+/// Elements past the end repeat the last one of their axis and are not written.
 SmallVector<ElementsTogether::Element>
 ElementsTogether::setElements(Value unit) {
   SmallVector<Element> elements = {{index, {}}};
@@ -183,7 +182,7 @@ ElementsTogether::setElements(Value unit) {
         Value own = e.add(range.lo, e.constant(i));
         Value last = e.sub(range.hi, e.constant(1));
         e.setDim(block->dims[i], i ? e.minS(own, last) : own);
-        // The first of a block is there.
+        // The first element of a block always exists.
         if (i)
           isThere = e.less(own, range.hi);
       }
@@ -207,7 +206,7 @@ ElementsTogether::setElements(Value unit) {
   return elements;
 }
 
-/// One walk for all reductions that have the same extent and numbers.
+/// One loop for all reductions with the same extent and form.
 void ElementsTogether::reduce(ArrayRef<Element> elements) {
   struct Walk {
     Expr extent;
@@ -251,7 +250,7 @@ void ElementsTogether::reduce(ArrayRef<Element> elements) {
 void ElementsTogether::emit(Value unit) {
   SmallVector<Element> elements = setElements(unit);
   reduce(elements);
-  // All are computed before one is written.
+  // All elements are computed before the first is written.
   SmallVector<SmallVector<Value>> values;
   for (const Element &element : elements) {
     values.emplace_back();
@@ -273,7 +272,7 @@ void ElementsTogether::emit(Value unit) {
 }
 
 WorkShape luminal::emitElements(Emitter &e, const WorkLoop &loop) {
-  // Of several operands that are joined, one is read.
+  // A select between operands loads only one of them.
   llvm::SaveAndRestore<bool> chooses(e.choosesAddresses, true);
   ValueRange yielded = getYielded(e.kernel);
   auto groups = llir::getGroups(e.loopCase.getGrid());
@@ -285,7 +284,7 @@ WorkShape luminal::emitElements(Emitter &e, const WorkLoop &loop) {
   Expr blocks = shareValues(e);
   PartsEmitter parts(e);
   auto emitAt = [&](ArrayRef<Index> places) {
-    // All are computed before one is written.
+    // All elements are computed before the first is written.
     SmallVector<SmallVector<Value>> values;
     for (Value v : yielded) {
       SmallVector<Value> &own = values.emplace_back();

@@ -15,11 +15,12 @@
 using namespace luminal;
 using namespace mlir;
 
-/// Operations that follow the sums of several places at once: four took 0.8 of
-/// the time that they took on sums from scratch.
+/// Maximum cost of the code after the sums at which it runs directly on the
+/// accumulators of several positions: four operations took 0.8 of the time that
+/// they took on sums in scratch.
 static constexpr int64_t kMostAtOnce = 8;
 
-/// `at` with `by` for a dim.
+/// Replaces a dim in `at` with `by`.
 static Index substitute(Emitter &e, Index at, unsigned dim, const Expr &by) {
   for (Expr &x : at)
     x = e.simplify(x.substitute([&](const Expr &leaf) -> std::optional<Expr> {
@@ -61,8 +62,8 @@ ElementLoops::ElementLoops(Emitter &e, const Grid &grid, const Index &index,
       }
 }
 
-/// The parts of an axis of which a unit has all; none where nothing changes, or
-/// too often.
+/// The ranges of an axis in which all comparisons are constant; empty if
+/// nothing changes, or too often. Only for axes that a work item covers whole.
 SmallVector<ElementLoops::Part>
 ElementLoops::findParts(const Axis &axis) const {
   constexpr size_t kMostParts = 3;
@@ -95,8 +96,9 @@ ElementLoops::findParts(const Axis &axis) const {
   return {};
 }
 
-/// The longest part, and what is before and behind it as one part each: what
-/// few places have to compare is known where each has its own code.
+/// The longest range, and what is before and after it as one range each.
+/// Comparisons in short border ranges are resolved because each index has its
+/// own code.
 SmallVector<ElementLoops::Part>
 ElementLoops::joinBorders(ArrayRef<Part> parts) const {
   const Part *inner =
@@ -119,7 +121,7 @@ void ElementLoops::emit(Value unit, Body body) {
   for (auto [axis, range] : llvm::zip_equal(grid.axes, grid.setUnit(e, unit)))
     if (range.lo)
       loops.push_back({&axis, range});
-  // That of vectors is the innermost, or else the last.
+  // The vectorised axis is innermost, otherwise the last one.
   llvm::stable_sort(loops, [](const Loop &x, const Loop &y) {
     return x.axis->lanes < y.axis->lanes;
   });
@@ -159,7 +161,7 @@ void ElementLoops::nest(ArrayRef<Loop> loops, const Index &at, Body body) {
 }
 
 //===----------------------------------------------------------------------===//
-// Sums of several places
+// Sums at several positions
 //===----------------------------------------------------------------------===//
 
 static Expr getBlock(const Axis &axis) {
@@ -178,8 +180,8 @@ Expr ElementLoops::getScratchBytes() const {
   return bytes;
 }
 
-/// What a vector of channels takes is long enough not to be repeated in code
-/// for each of them, which LLVM would do where there are few.
+/// Prevents LLVM from unrolling the loop over a vector of channels, which it
+/// would do if there are few.
 static void keepLoop(Emitter &e) {
   auto loop = dyn_cast<scf::ForOp>(e.b.getInsertionBlock()->getParentOp());
   if (!loop)
@@ -192,10 +194,10 @@ static void keepLoop(Emitter &e) {
   loop->setAttr("llvm.loop_annotation", annotation);
 }
 
-/// Sums of several places go on beside each other in straight code. They wait
-/// in scratch until the unit has all of its line where what follows is long, as
-/// a function with a branch for what it rarely takes: LLVM would move sums
-/// behind that.
+/// Accumulates the sums at several positions in straight-line code. If the code
+/// after the sums is long, the sums are stored to scratch until the line is
+/// complete: such code (for example a function with a branch for rare
+/// arguments) would make LLVM move sums behind the branch.
 void ElementLoops::emitPlaces(const Loop &line, const Loop &lanes,
                               const Index &at, Body body) {
   Value result = sums->getResult(0);

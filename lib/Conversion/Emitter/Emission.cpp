@@ -163,7 +163,7 @@ SmallVector<Value> GatherEmission::emitElements(Operation *op, Emitter &e,
 // Reductions
 //===----------------------------------------------------------------------===//
 
-/// The type of the one value that a state has.
+/// The type of the single value of the state.
 static Type getAccumulator(Operation *op) {
   return cast<llir::ReductionOpInterface>(op).getStateTypes()[0];
 }
@@ -204,14 +204,14 @@ struct SegmentEmission
                                   ValueRange) const;
 };
 
-/// Begin and end of a segment: numbers, or vectors over the lanes.
+/// The beginning and end of a segment: scalars, or vectors over the lanes.
 struct Segment {
   Value begin, end;
 };
 } // namespace
 
-/// The segment at `index`, within the rows; where it is not, the kernel's
-/// status becomes 1.
+/// The segment at `index`, checked to be within the rows. If it is not, the
+/// kernel's status becomes 1 and the segment is empty.
 static Segment emitSegment(Emitter &e, llir::SegmentReduceOp op,
                            const Index &index) {
   ImplicitLocOpBuilder &b = e.b;
@@ -253,14 +253,14 @@ static Segment emitSegment(Emitter &e, llir::SegmentReduceOp op,
     bad = arith::OrIOp::create(b, bad,
                                compare(arith::CmpIPredicate::sgt, least, most));
   e.refuseWhere(bad);
-  // What is read stays inside.
+  // An invalid segment is replaced by an empty one.
   begin = arith::SelectOp::create(b, bad, zero, begin);
   end = arith::SelectOp::create(b, bad, zero, end);
   return {begin, end};
 }
 
 namespace {
-/// A reduction of segments while it is emitted.
+/// A segment reduction while it is emitted.
 struct SegmentLoop {
   SegmentLoop(Emitter &e, llir::SegmentReduceOp op, const Index &index)
       : e(e), op(op), element(getElementType(op)),
@@ -273,15 +273,15 @@ struct SegmentLoop {
   }
 
   Value getInitial() const;
-  /// The state once it has taken the current row.
+  /// The state after the current row is added.
   Value take(Value before) const {
     Value term = emitCast(e.b, e.emit(op.getData(), at), element, wide);
     if (isVector)
       term = e.spread(term);
     return combine(e.b, op.getKind(), before, term);
   }
-  /// The same of row `step` (a vector where `byLane`) of the segment, if there
-  /// is one: what is through reads some row.
+  /// The same for row `step` of the segment (a vector with `byLane`). Lanes
+  /// past the end of their segment read some valid row and keep their state.
   Value takeStep(Value step, Value before) const {
     ImplicitLocOpBuilder &b = e.b;
     Value last = e.value(e.simplify(rows + Expr(-1)));
@@ -296,7 +296,8 @@ struct SegmentLoop {
       e.setDim(dim, row);
     return arith::SelectOp::create(b, isInside, take(before), before);
   }
-  /// Rows of the segment; of the longest where lanes have their own.
+  /// The number of rows of the segment; the maximum over the lanes if each has
+  /// its own.
   Value getLength() const {
     Value length = arith::SubIOp::create(e.b, segment.end, segment.begin);
     return byLane ? Value(vector::ReductionOp::create(
@@ -368,7 +369,7 @@ SmallVector<Value> SegmentEmission::emitElements(Operation *op, Emitter &e,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// One accumulator, which an op of kind `getKind` combines with one term.
+/// A state of one value, which an op of kind `getKind` combines with one term.
 template <typename Model, typename Op>
 struct OneAccumulator : ReductionEmissionOpInterface::ExternalModel<Model, Op> {
   static llir::ReduceKind getKind(Operation *op) {
@@ -425,7 +426,7 @@ struct GemmEmission : OneAccumulator<GemmEmission, llir::GemmOp> {
     return {emitCast(e.b, x, getElementType(gemm.getLhs()), wide),
             emitCast(e.b, y, getElementType(gemm.getRhs()), wide)};
   }
-  /// The factors are multiplied as they are added.
+  /// Multiplies the factors as they are added.
   SmallVector<Value> emitStep(Operation *op, ImplicitLocOpBuilder &b,
                               ValueRange state, ValueRange terms) const {
     Type wide = getElementTypeOrSelf(state[0].getType());

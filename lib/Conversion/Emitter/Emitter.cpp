@@ -22,7 +22,7 @@ Type luminal::getComputeType(Type element) {
 Type luminal::getStorageType(Type element) {
   if (element.isInteger(1))
     return IntegerType::get(element.getContext(), 8);
-  // Some targets convert bf16 values back and forth when they are moved.
+  // Some targets convert bf16 values back and forth when they move them.
   if (element.isBF16())
     return IntegerType::get(element.getContext(), 16);
   return getComputeType(element);
@@ -86,20 +86,20 @@ Value Emitter::lookUp(Value v, const Index &index) const {
 }
 
 namespace {
-/// An element to emit.
+/// An element on the worklist of `emit`.
 struct Pending {
   Value v;
   Index index;
-  /// Where a free op reads its operands.
+  /// The indices at which a free op reads its operands.
   SmallVector<Index, 1> inner;
   bool isOpen = false;
-  /// The operand that this is, where nothing is left to choose.
+  /// The operand that this element equals, if that is decided.
   Value same = {};
 };
 } // namespace
 
-/// The operand that an op takes wherever it is read, if that is known: of a
-/// select, and of conditions joined to one of which the others are decided.
+/// The operand that an op is equal to at `index`, if that is decided: of a
+/// select with a known condition, or of an and/or whose other operand is known.
 static Value findChosen(const KernelAnalysis &a, Value v, const Index &index) {
   auto op = v.getDefiningOp<llir::ElementwiseOp>();
   if (!op || a.isPlaced(v))
@@ -112,14 +112,16 @@ static Value findChosen(const KernelAnalysis &a, Value v, const Index &index) {
   if (!getElementType(v).isInteger(1) ||
       (op.getFn() != llir::Fn::Mul && op.getFn() != llir::Fn::Or))
     return {};
-  // What decides it alone has decided it.
+  // If the other condition alone determined the result, the caller found that
+  // already.
   for (unsigned i : {0, 1})
     if (decideCondition(a, inputs[i], index) == (op.getFn() == llir::Fn::Mul))
       return inputs[1 - i];
   return {};
 }
 
-/// A comparison of indices that loops decide: LLVM does not find all of them.
+/// The value of a comparison of indices that the surrounding loops decide. LLVM
+/// does not find all of these.
 static std::optional<bool> findDecided(const KernelAnalysis &a, Value v,
                                        const Index &index) {
   auto op = v.getDefiningOp<llir::ElementwiseOp>();
@@ -128,9 +130,9 @@ static std::optional<bool> findDecided(const KernelAnalysis &a, Value v,
   return decideCondition(a, v, index);
 }
 
-/// Operands of pointwise and free ops are emitted first, from a worklist and
-/// not by recursion: chains may be long. Only lookups and ops with their own
-/// loops recurse.
+/// Operands of pointwise and free ops are emitted from a worklist instead of
+/// recursively, because chains may be long. Only lookups and ops with loops of
+/// their own recurse.
 Value Emitter::emit(Value root, const Index &rootIndex) {
   if (Value known = lookUp(root, rootIndex))
     return known;
@@ -146,7 +148,8 @@ Value Emitter::emit(Value root, const Index &rootIndex) {
     if (!lookUp(v, index))
       stack.push_back({v, index, {}, false, {}});
   };
-  // What an op reads at its own index or through a map is emitted before it.
+  // The operands of ops that read at their own index or through a map are
+  // emitted first.
   auto getTakingOp = [&](Value v) -> llir::BodyOpInterface {
     auto op = v.getDefiningOp<llir::BodyOpInterface>();
     bool isTaking = op && !isPlaced(v) && (op.isFree() || op.isPointwise());
@@ -211,7 +214,7 @@ void Emitter::emitNew(Value v, const Index &index, ValueRange operands) {
   if (isPlaced(v))
     return remember(v, index, loadKept(v, index));
   if (auto argument = dyn_cast<BlockArgument>(v)) {
-    // That of a region in the kernel is remembered, or placed.
+    // An argument of a region inside the kernel must be remembered or placed.
     if (argument.getOwner() != &kernel.getBody().front())
       return remember(v, index,
                       failValue(argument.getOwner()->getParentOp(),

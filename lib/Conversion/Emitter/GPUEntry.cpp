@@ -59,7 +59,7 @@ WorkShape luminal::emitByTeams(Emitter &e, const BlockThreads &of, Value end,
     e.team = {count, e.remU(of.thread, e.constant(count)),
               e.machine.warpThreads, getThreadMask(e, of.thread, count),
               e.team.number};
-  // How many units there are is known once their code is.
+  // The number of work items is known only after their code is emitted.
   auto most = arith::MinSIOp::create(b, end, end);
   loop.end = most;
   WorkShape shape = form(loop);
@@ -89,8 +89,8 @@ LLVM::LLVMFuncOp GPUEntry::declare(ImplicitLocOpBuilder &b,
   return function;
 }
 
-/// All buffers are in global memory, which LLVM cannot see of a pointer that
-/// comes from memory.
+/// All buffers are in global memory. LLVM cannot infer that for a pointer
+/// loaded from memory.
 Value GPUEntry::loadBuffer(ImplicitLocOpBuilder &b, Value table,
                            int64_t number) const {
   auto global = LLVM::LLVMPointerType::get(
@@ -100,13 +100,14 @@ Value GPUEntry::loadBuffer(ImplicitLocOpBuilder &b, Value table,
                                        loadInvariant(b, global, table, number));
 }
 
-/// What follows is launched once all blocks are done, and need not wait for the
-/// end of the grid; to launch it earlier (griddepcontrol.launch_dependents)
-/// costs more than it gains, since its blocks then share the multiprocessors
-/// that are free at that time: a decoder's step took 7 % longer on an H200, and
-/// 1.5 % where weights were fetched to the second cache before the wait. The
-/// tables are written by no kernel. As text with a clobber of memory: LLVM may
-/// move reads across the intrinsic.
+/// Kernels launched after this one start when all its blocks are done, without
+/// waiting for the end of the grid. Launching them earlier
+/// (griddepcontrol.launch_dependents) costs more than it gains, because their
+/// blocks then occupy multiprocessors that this kernel still needs: a decoder
+/// step took 7 % longer on an H200, and 1.5 % longer if weights were prefetched
+/// to L2 before the wait. The tables are never written by a kernel, so they may
+/// be read before the wait. Inline PTX with a memory clobber is used because
+/// LLVM may move loads across the intrinsic.
 void GPUEntry::begin(Emitter &e) const {
   if (!startsEarly)
     return;
@@ -117,7 +118,7 @@ KernelEntry::Units GPUEntry::getUnits(Emitter &e, Block &) const {
   return {e.constant(0), e.constant(std::numeric_limits<int64_t>::max())};
 }
 
-/// Any grid does all units: it takes them in steps of its size.
+/// A grid-stride loop: a grid of any size computes all work items.
 WorkShape
 GPUEntry::emitCase(Emitter &e, Block &entry, Units units,
                    function_ref<WorkShape(const WorkLoop &)> form) const {

@@ -14,7 +14,7 @@ void luminal::setDims(Emitter &e, ArrayRef<unsigned> dims,
       e.setDim(dims[0], linear);
       break;
     }
-    // Extents are not 0 where there is work.
+    // Extents are nonzero if there is work.
     Value extent = e.value(extents[i]);
     e.setDim(dims[i],
              isNarrow ? e.remNarrow(linear, extent) : e.remU(linear, extent));
@@ -66,7 +66,7 @@ SmallVector<IndexRange> Grid::setUnit(Emitter &e, Value unit) const {
     }
     Value index = unit;
     if (&axis != first) {
-      // Extents are not 0 where there is work.
+      // Extents are nonzero if there is work.
       Value count = e.value(countBlocks(axis));
       index = isNarrow ? e.remNarrow(unit, count) : e.remU(unit, count);
       unit = isNarrow ? e.divNarrow(unit, count) : e.divU(unit, count);
@@ -77,7 +77,7 @@ SmallVector<IndexRange> Grid::setUnit(Emitter &e, Value unit) const {
     }
     Value size = e.constant(axis.block), lo = e.mul(index, size);
     Value hi = e.add(lo, size);
-    // Where the extent is proved to be whole blocks all of them are full.
+    // All blocks are full if the extent is provably a multiple of the block.
     if (!e.simplify(Expr::mod(axis.extent, axis.block)).isConstant(0))
       hi = e.minS(hi, e.value(axis.extent));
     ranges[i] = {lo, hi};

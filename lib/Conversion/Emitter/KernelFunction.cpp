@@ -30,7 +30,7 @@ Value KernelEntry::loadBuffer(ImplicitLocOpBuilder &b, Value table,
 
 using EmitForm = WorkShape (*)(Emitter &e, const WorkLoop &loop);
 
-/// The code of what loops are made of.
+/// The emitter of a case's form.
 static EmitForm getForm(llir::KernelOp kernel, llir::LoopCaseAttr loopCase) {
   static const std::pair<StringRef, EmitForm> forms[] = {
       {"elements", emitElements},      {"rows", emitRows},
@@ -53,7 +53,7 @@ WorkShape luminal::emitForm(Emitter &e, const WorkLoop &loop) {
   return {};
 }
 
-/// Whether (i1) the guard of a case holds.
+/// Emits the condition (i1) of a case's guard.
 static Value emitGuard(Emitter &e, llir::LoopCaseAttr loopCase) {
   Value holds;
   for (auto [i, quantity] : llvm::enumerate(loopCase.getGuard().getResults())) {
@@ -70,7 +70,8 @@ static Value emitGuard(Emitter &e, llir::LoopCaseAttr loopCase) {
   return holds;
 }
 
-/// A quantity of the case that applies, by the quantities of all.
+/// A quantity of the first case whose guard holds, as an expression over those
+/// of all cases.
 static Expr select(ArrayRef<llir::LoopCaseAttr> cases, ArrayRef<Expr> values) {
   Expr result = values.back();
   for (size_t i = cases.size() - 1; i-- > 0;) {
@@ -82,7 +83,7 @@ static Expr select(ArrayRef<llir::LoopCaseAttr> cases, ArrayRef<Expr> values) {
   return result;
 }
 
-/// The loops of the first case whose guard holds.
+/// Emits the loops of the first case whose guard holds.
 static WorkShape emitCases(Emitter &e, const KernelEntry &kind, Block &entry,
                            KernelEntry::Units units) {
   ArrayRef<llir::LoopCaseAttr> cases = e.kernel.getLoops()->getCases();
@@ -162,8 +163,8 @@ luminal::emitFunction(llir::KernelOp kernel, StringRef symbol,
   e.counters = counters;
   e.syncScope = kind.getSyncScope();
   kind.begin(e);
-  // The end of the work is settled last: it is the begin where the kernel must
-  // refuse to run.
+  // The end of the work range is fixed last: it is set to the beginning if the
+  // kernel must refuse to run.
   KernelEntry::Units units = kind.getUnits(e, *entry);
   auto end = arith::AddIOp::create(b, units.end, e.constant(0));
   WorkShape shape = emitCases(e, kind, *entry, {units.begin, end});
@@ -183,7 +184,7 @@ luminal::emitFunction(llir::KernelOp kernel, StringRef symbol,
   info.symbol = symbol.str();
   Assumptions sizes(e.getRanges());
   info.work = sizes.simplify(shape.work);
-  // Units that are together worth handing to another worker.
+  // The number of work items that are worth handing to another worker.
   info.grain = sizes.simplify(
       Expr::max(1, Expr::ceilDiv(machine.grain, Expr::max(1, shape.cost))));
   info.scratch = sizes.simplify(shape.scratch);

@@ -24,7 +24,7 @@ Emitter::forLoop(Value lo, Value hi, Value step, ValueRange init,
   MemoScope inner(*this);
   SmallVector<Value> next =
       body(loop.getInductionVar(), loop.getRegionIterArgs());
-  // Without carried values the builder has already added the terminator.
+  // Without carried values the builder adds the terminator.
   if (!init.empty())
     scf::YieldOp::create(b, next);
   return loop.getResults();
@@ -73,7 +73,7 @@ void Emitter::laneLoop(unsigned dim, Value lo, Value hi, unsigned width,
     rest = remU(sub(hi, lo), step);
     whole = sub(hi, rest);
   }
-  // Code that never runs is not emitted where sizes are known.
+  // If sizes are known, code that never runs is not emitted.
   auto known = [](Value v) { return getConstantIntValue(v); };
   if (known(sub(whole, lo)) == int64_t(width)) {
     MemoScope scope(*this);
@@ -99,7 +99,7 @@ void Emitter::laneLoop(unsigned dim, Value lo, Value hi, unsigned width,
 // Reductions
 //===----------------------------------------------------------------------===//
 
-/// `types`, as vectors of `width` lanes.
+/// `types` as vectors of `width` lanes.
 static SmallVector<Type> widen(ArrayRef<Type> types, unsigned width) {
   if (width == 1)
     return SmallVector<Type>(types);
@@ -108,7 +108,7 @@ static SmallVector<Type> widen(ArrayRef<Type> types, unsigned width) {
   });
 }
 
-/// The state of all lanes of `state`: halves are merged until one is left.
+/// Merges the lanes of `state` by halves.
 static SmallVector<Value> mergeLanes(ImplicitLocOpBuilder &b,
                                      ReductionEmissionOpInterface op,
                                      SmallVector<Value> state) {
@@ -136,7 +136,7 @@ Emitter::Span Emitter::getWhole(const Expr &extent) {
 }
 
 bool Emitter::isWhole(const Span &span, int64_t step) const {
-  // Of a span without any, nothing is known.
+  // Without multiples nothing is known about the span.
   return !span.multiples.empty() &&
          llvm::all_of(span.multiples, [&](const Expr &of) {
            return simplify(Expr::mod(of, step)).isConstant(0);
@@ -181,8 +181,8 @@ Emitter::stateLoop(Value lo, Value hi, int64_t step, ValueRange init,
 }
 
 namespace {
-/// The states of several reductions as one list of values. A term of `width`
-/// lanes is taken `sums` of them at a time, by a state of as many.
+/// The states of several reductions as one list of values. Terms have `width`
+/// lanes and are added to states with `sums` lanes.
 class JointState {
 public:
   JointState(ArrayRef<Emitter::ReductionAt> reductions, unsigned width,
@@ -201,7 +201,7 @@ public:
   ArrayRef<Type> getTypes() const { return allTypes; }
   size_t size() const { return allTypes.size(); }
 
-  /// The values of `state` that belong to each reduction.
+  /// Splits `state` into the values of each reduction.
   SmallVector<SmallVector<Value>> split(ValueRange state) const {
     SmallVector<SmallVector<Value>> states;
     for (ArrayRef<Type> own : types) {
@@ -226,7 +226,7 @@ public:
   bool roundsSteps() {
     return llvm::any_of(ops, [](auto op) { return op.roundsSteps(); });
   }
-  /// What each reduction takes where the reduced index is `k`.
+  /// The terms of each reduction at reduced index `k`.
   SmallVector<SmallVector<Value>> emitTerms(Emitter &e, const Expr &k) {
     SmallVector<SmallVector<Value>> all;
     for (auto [op, index] : llvm::zip_equal(ops, indices)) {
@@ -240,7 +240,7 @@ public:
     }
     return all;
   }
-  /// The state once it has taken the terms; with `mask` those of its lanes.
+  /// The state after the terms are added to it; with `mask`, in its lanes only.
   SmallVector<Value> emitStep(Emitter &e, ValueRange state,
                               ArrayRef<SmallVector<Value>> allTerms,
                               Value mask) {
@@ -264,7 +264,7 @@ public:
   SmallVector<ReductionEmissionOpInterface, 2> ops;
 
 private:
-  /// As many lanes as the state has, from lane `from` on.
+  /// The lanes from `from` on, as many as the state has.
   SmallVector<Value> slice(ImplicitLocOpBuilder &b, ValueRange values,
                            int64_t from) const {
     if (sums == width)
@@ -314,7 +314,7 @@ Emitter::emitStates(ArrayRef<ReductionAt> reductions, bool varies,
   size_t size = joint.size();
   Index inner = reductions.front().index;
   inner.push_back(Expr::dim(k));
-  // `state` once it has taken the terms at the current value of dim k.
+  // Adds the terms at the current value of dim k to `state`.
   auto take = [&](ValueRange state) {
     if (before)
       before(inner);
@@ -339,7 +339,7 @@ Emitter::emitStates(ArrayRef<ReductionAt> reductions, bool varies,
     return joint.split(state);
   }
   if (!varies && team.count > 1) {
-    // Terms of several rounds, loaded before they are taken.
+    // The terms of the unrolled iterations, loaded before any of them is added.
     SmallVector<SmallVector<SmallVector<Value>>> loaded;
     auto load = [&](unsigned dim) {
       loaded.push_back(joint.emitTerms(*this, Expr::dim(dim)));
@@ -362,9 +362,8 @@ Emitter::emitStates(ArrayRef<ReductionAt> reductions, bool varies,
     mergeTeam(joint.ops, states);
     return states;
   }
-  // All steps are straight code: other elements are computed meanwhile, and
-  // each step is one operation more of a single state. Its indices are
-  // constants.
+  // A short loop across lanes is unrolled completely: the indices are
+  // constants, and other elements hide the latency of the single state.
   std::optional<int64_t> length = getConstantIntValue(span.length);
   if (varies && unroll > 1 && getConstantIntValue(span.lo) == 0 && length &&
       *length <= int64_t(unroll)) {
@@ -397,7 +396,7 @@ Emitter::emitStates(ArrayRef<ReductionAt> reductions, bool varies,
   auto merge = [&](ValueRange x, ValueRange y) {
     return joint.emitMerge(b, x, y);
   };
-  // Of a part the whole extent is a bound.
+  // For a part, the whole extent is an upper bound.
   std::optional<int64_t> most =
       length ? length : getConstantIntValue(value(extent));
   const bool isLong = !most || *most >= 2 * kSumRounds * perRound;
@@ -416,7 +415,7 @@ Emitter::emitStates(ArrayRef<ReductionAt> reductions, bool varies,
                       return take(carried);
                     });
   }
-  // Where the span is proved to be whole vectors there is no rest.
+  // No remainder if the span is provably whole vectors.
   if (width > 1 && !isWhole(span, width)) {
     clearLane();
     Value rest = sub(n, wholeSteps);

@@ -1,9 +1,9 @@
 //===- OrderedKernel.cpp - Kernels that update rows in index order --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A unit of work is a run of columns: it copies them from the destination
-// (unless in place), then applies every update to them in index order. So units
-// are independent, and duplicates are applied in order.
+// A scatter whose updates are applied in order. A work item is a run of
+// columns: it copies them from the destination (unless in place), then applies
+// every update to them in index order. So work items are independent.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ public:
   WorkShape emit() {
     if (!findResult())
       return {};
-    // The grid's dims are the destination's: its columns begin at d1.
+    // The grid has the destination's dims; its columns begin at d1.
     SmallVector<SmallVector<unsigned>> groups =
         llir::getGroups(e.loopCase.getGrid());
     for (SmallVector<unsigned> &group : groups)

@@ -25,8 +25,9 @@ void PartsEmitter::emitUnit(
     Value unit, const Index &index,
     function_ref<void(Value, function_ref<void()>)> forEachIndex,
     function_ref<void()> finish) {
-  // Neighbouring threads read neighbouring blocks; elsewhere one worker reads
-  // neighbouring parts.
+  // If each thread has a work item, consecutive threads get consecutive blocks,
+  // so that their loads coalesce. Otherwise consecutive work items are parts of
+  // one block.
   bool isThread = e.loopCase.getThreads() && e.team.count == 1;
   Value count =
       isThread ? e.value(e.simplify(cut.blocks)) : e.constant(cut.parts);
@@ -50,7 +51,7 @@ void PartsEmitter::emitUnit(
 // States
 //===----------------------------------------------------------------------===//
 
-/// Parts begin at multiples of what the members of a team read at a time.
+/// Parts begin at multiples of what a thread group reads per iteration.
 Emitter::Span PartsEmitter::getSpan(const llir::ReductionWalk &walk,
                                     Value part) {
   int64_t step = walk.form.getNumber("lanes", 1) * e.team.count;
@@ -58,7 +59,7 @@ Emitter::Span PartsEmitter::getSpan(const llir::ReductionWalk &walk,
   Expr extent = first.getReducedExtent();
   Expr share = e.simplify(cut.getPartExtent(extent, step));
   Value length = e.value(share), lo = e.mul(part, length);
-  // Where the dim is proved to be whole parts all of them are full.
+  // All parts are full if the extent is provably a multiple of the share.
   if (e.simplify(share * cut.parts - extent).isConstant(0))
     return {lo, length, {share}};
   Value left = e.maxS(e.constant(0), e.sub(e.value(extent), lo));
@@ -109,7 +110,7 @@ void PartsEmitter::readStates(const Index &index) {
         other.push_back(e.loadFrom(base, type, address, /*invariant=*/false));
       return emission.emitMerge(e.b, state, other);
     };
-    // A state for each lane around it, where the address is.
+    // One state per lane if the address depends on the lanes.
     SmallVector<Type> kept;
     for (Type type : types)
       kept.push_back(e.usesLanes(address) ? e.laneType(type) : type);
@@ -135,9 +136,9 @@ void PartsEmitter::readStates(const Index &index) {
 // Arrival
 //===----------------------------------------------------------------------===//
 
-/// What a worker wrote before it counts itself is there for the one that counts
-/// after it. The order comes from fences: code for NVIDIA's GPUs has none from
-/// the counting itself.
+/// What a worker wrote before it counted itself is visible to workers that
+/// count after it. The fences provide that order: the atomics are relaxed in
+/// the code for NVIDIA GPUs.
 Value luminal::emitArrival(Emitter &e, Value block, int64_t parts) {
   ImplicitLocOpBuilder &b = e.b;
   Type i32 = b.getI32Type();
@@ -156,7 +157,7 @@ Value luminal::emitArrival(Emitter &e, Value block, int64_t parts) {
         LLVM::AtomicOrdering::monotonic, e.syncScope, /*alignment=*/4);
     Value isLast =
         arith::CmpIOp::create(b, arith::CmpIPredicate::eq, before, most);
-    // All have counted: it is as it was for the next launch.
+    // The last one resets the counter for the next launch.
     e.ifThen(isLast, [&] { LLVM::StoreOp::create(b, zero, counter, 4); });
     return {isLast};
   };

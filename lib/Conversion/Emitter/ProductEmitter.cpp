@@ -14,8 +14,8 @@ using namespace mlir;
 static_assert(GemmLoops::kRemainderRows == ProductAnalysis::kRemainderRows,
               "schedules are priced as loops are");
 
-/// Room for the dot products of a row that wait for what follows them: whole
-/// vectors.
+/// Dot products per row that are buffered before the code after them runs on
+/// whole vectors.
 static constexpr int64_t kWaiting = 64;
 
 ProductEmitter::ProductEmitter(Emitter &e, ProductAnalysis &p,
@@ -54,7 +54,8 @@ void ProductEmitter::emit(IndexRange rows, IndexRange columns, Value isFresh) {
 Expr ProductEmitter::getRowsInUnit() const {
   return rowBlock ? Expr::min(p.rows.extent, rowBlock) : p.rows.extent;
 }
-/// Room for the columns of a unit: a block may be less than full.
+/// Columns of a work item for which room is needed; the last block may have
+/// fewer.
 Expr ProductEmitter::getColumnRoom() const {
   return columnBlock ? Expr(columnBlock) : p.columns.extent;
 }
@@ -65,7 +66,7 @@ GemmTile ProductEmitter::getTile() const {
   tile.rows = form.getNumber("rows", 1);
   tile.vectors = form.getNumber("vectors", 1);
   tile.panels = columnBlock ? columnBlock / tile.columns() : 1;
-  // A step is a pair.
+  // A step of k is a pair.
   if (p.hasTiles())
     tile.depth = form.getNumber("depth", 0) / 2;
   return tile;
@@ -80,16 +81,15 @@ GemmLoops ProductEmitter::makeLoops() const {
   g.transposes = p.finishesRows;
   return g;
 }
-/// What GemmLoops takes.
+/// Scratch bytes that GemmLoops needs.
 Expr ProductEmitter::getLoopsBytes() const {
   GemmLoops g = makeLoops();
   if (p.windows || p.panels)
     return g.tileBytes() + 64;
   return Expr(g.tileBytes() + 64) + p.countSteps(p.kRoom) * g.packedBytesPerK();
 }
-/// Factors between two rows of the copy: whole steps. Those that a tile takes
-/// at once should not all be in one set of the first cache: a line more parts
-/// them.
+/// The distance between rows of the copy, in factors. One more cache line is
+/// added so that the rows of a tile do not fall into the same L1 set.
 Expr ProductEmitter::getRowStride(const Expr &k) const {
   Expr line = e.machine.lineBytes / (p.factor.getIntOrFloatBitWidth() / 8);
   return p.hasPairs() ? 2 * p.countSteps(k) + (p.hasTiles() ? line : 0)
@@ -106,8 +106,9 @@ int64_t ProductEmitter::getDotBytes() const {
   d.columns = form.getNumber("rest", d.columns);
   return std::max(bytes, d.scratchBytes());
 }
-/// What comes before the copy of the rows: for a tile what its loops take and
-/// then the line of columns that are read as runs; the sums of a unit.
+/// Scratch bytes in front of the copied rows: for a tiled product those of
+/// GemmLoops and the line of columns that are read as runs; otherwise the sums
+/// of a work item.
 Expr ProductEmitter::getOwnBytes() const {
   if (name == "dot")
     return getDotBytes() + 64 + form.getNumber("rows", 1) * kWaiting * bytes;
@@ -127,8 +128,8 @@ Expr ProductEmitter::getScratchBytes() const {
   return getOwnBytes() + getRowsInUnit() * getRowStride(p.kRoom) * size + 64;
 }
 
-/// An element, or a vector of `width` of them along `laneDim`, as it is
-/// multiplied.
+/// An element, or a vector of `width` of them along `laneDim`, in the
+/// multiplied type.
 Value ProductEmitter::load(const ProductSide &side, Value at, Value k,
                            std::optional<unsigned> laneDim, unsigned width,
                            Value count) {
@@ -151,7 +152,7 @@ void ProductEmitter::emitTiled(Value rowLo, Value rowHi, Value lo, Value hi,
                                Value isFresh) {
   GemmLoops g = makeLoops();
   g.isFresh = isFresh;
-  // Groups end anywhere.
+  // Groups may end anywhere, so the number of rows is not a known multiple.
   g.rows = p.hasGroups() ? e.sub(rowHi, rowLo) : e.value(p.rows.extent);
   g.columns = e.value(p.columns.extent);
   g.k = e.value(p.kExtent);
@@ -205,14 +206,14 @@ void ProductEmitter::emitTiled(Value rowLo, Value rowHi, Value lo, Value hi,
   g.build(e.b, scratch, rowLo, rowHi, lo, hi);
 }
 
-/// Scratch at the first multiple of 64 from `offset` on.
+/// The address in scratch at `offset`, rounded up to a multiple of 64.
 Value ProductEmitter::alignedScratch(const Expr &offset) {
   Value before = e.add(e.value(offset), e.constant(63));
   Value aligned = arith::AndIOp::create(e.b, before, e.constant(-64));
   return e.address(scratch, aligned, e.b.getI8Type());
 }
 
-/// Columns [lo, hi) at `k`, run by run, to `line`.
+/// Writes columns [lo, hi) at `k` to `line`, run by run.
 void ProductEmitter::fillLine(Value k, Value lo, Value hi, Value line) {
   Emitter::MemoScope inner(e);
   Emitter::Repeated repeated(e, {p.kExtent});
@@ -250,7 +251,7 @@ Value ProductEmitter::loadRow(Value row, Value k, bool vector) {
                               bytes);
 }
 
-/// The rows' elements, as they are multiplied.
+/// Copies the rows to scratch in the multiplied type.
 void ProductEmitter::copyRows(IndexRange rows) {
   Emitter::Repeated repeated(e, {p.kExtent});
   Value k = e.value(p.kExtent), stride = e.value(getRowStride(p.kExtent));
@@ -267,7 +268,7 @@ void ProductEmitter::copyRows(IndexRange rows) {
   });
 }
 
-/// Writes what is multiplied.
+/// Stores an element or vector in the multiplied type.
 void ProductEmitter::storeLanes(Value v, Value memory, Value position) {
   Type storage = getStorageType(p.factor);
   int64_t size = storage.getIntOrFloatBitWidth() / 8;
@@ -298,7 +299,7 @@ void ProductEmitter::finishColumns(Value memory, int64_t line, IndexRange rows,
   });
 }
 
-/// Columns [lo, hi) of a finished row, the first at `line`.
+/// Finishes columns [lo, hi) of a row; the sum of the first one is at `line`.
 void ProductEmitter::finishRow(Value line, Value lo, Value hi) {
   finishLine(p.columns.dim, line, lo, hi);
 }
@@ -306,7 +307,8 @@ void ProductEmitter::finishRow(Value line, Value lo, Value hi) {
 void ProductEmitter::finishLine(unsigned dim, Value line, Value lo, Value hi) {
   e.laneLoop(dim, lo, hi, lanes, [&] {
     Value j = e.sub(e.value(Expr::dim(dim)), lo);
-    // Lines are whole vectors: reading past the last element is safe.
+    // Lines are padded to whole vectors, so reading past the last element is
+    // safe.
     Value sum = LLVM::LoadOp::create(e.b, e.laneType(accumulator),
                                      e.address(line, j, accumulator), bytes);
     finish(sum);
@@ -330,7 +332,8 @@ void ProductEmitter::emitDots(IndexRange rows, IndexRange columns) {
     return load(p.columns, column, k,
                 vector ? std::optional<unsigned>(p.kDim) : std::nullopt, lanes);
   };
-  // Sums wait in scratch, so that what follows is computed on vectors of them.
+  // The sums are buffered in scratch, so that the code after them is
+  // vectorised.
   Value waiting = alignedScratch(getDotBytes()), firstRow, firstColumn;
   d.finish = [&](ImplicitLocOpBuilder &, Value sum, Value row, Value column) {
     Value line = e.mul(e.sub(row, firstRow), e.constant(kWaiting));
@@ -350,7 +353,7 @@ void ProductEmitter::emitDots(IndexRange rows, IndexRange columns) {
       finishRows(waiting, kWaiting, row, e.constant(rowsAtOnce), lo, hi);
     });
   };
-  // Blocks of rows, then one at a time.
+  // Blocks of rows, then the remaining rows one at a time.
   int64_t block = form.getNumber("rows", 1);
   unsigned columnsAtOnce = form.getNumber("width", 1);
   Value step = e.constant(block);
@@ -364,7 +367,7 @@ void ProductEmitter::emitDots(IndexRange rows, IndexRange columns) {
   });
 }
 
-/// Whether every unit has a multiple of `count` indices of the side.
+/// Whether every work item has a multiple of `count` indices of the side.
 bool ProductEmitter::isWhole(const ProductSide &side, int64_t block,
                              int64_t count) {
   if (p.hasGroups() && &side == &p.rows)
@@ -374,8 +377,8 @@ bool ProductEmitter::isWhole(const ProductSide &side, int64_t block,
          (block % count == 0 || sizes.provablyLessEqual(side.extent, block));
 }
 
-/// Sums of columns scaled by the row's elements. The sums stand in scratch
-/// while blocks of k pass, so that columns are read along memory.
+/// Sums of columns scaled by the row's elements (axpy). The sums are in scratch
+/// while blocks of k are added, so that columns are read contiguously.
 void ProductEmitter::emitScaledColumns(Value row, Value lo, Value hi) {
   e.setDim(p.rows.dim, row);
   Value sums = scratch;
@@ -427,14 +430,14 @@ Type ProductEmitter::vectorType() {
   return VectorType::get({int64_t(lanes)}, accumulator);
 }
 
-/// Sums are whole vectors: lanes that are not there are never read back.
+/// Sums are stored as whole vectors; inactive lanes are never read back.
 void ProductEmitter::storeSum(Value sum, Value sums, Value position) {
   LLVM::StoreOp::create(e.b, sum, e.address(sums, position, accumulator),
                         bytes);
 }
 
-/// `body` gets the position of the vector in the unit, and how many lanes
-/// there are where that is not all.
+/// Calls `body` with the position of each vector in the work item, and with the
+/// number of active lanes if that is not all.
 void ProductEmitter::overColumns(
     Value lo, Value hi, function_ref<void(Value position, Value count)> body) {
   e.laneLoop(p.columns.dim, lo, hi, lanes, [&] {

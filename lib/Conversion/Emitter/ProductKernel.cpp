@@ -1,9 +1,10 @@
 //===- ProductKernel.cpp - Kernels of one matrix product ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The grid cuts rows and columns into blocks, a unit computes one, and the
-// epilogue is emitted on each finished tile. Where columns are looked up by
-// rows (`groups`), a unit takes the groups of rows that begin in it.
+// A matrix product on a CPU core. The grid divides rows and columns into
+// blocks; a work item computes one block and emits the epilogue on each
+// finished tile. With `groups` (columns depend on a key of the row), a work
+// item computes the groups that begin in its range of rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,13 +41,13 @@ private:
   const WorkLoop &loop;
   ProductAnalysis p;
   llir::LoopFormAttr form;
-  /// Positions of the sides' axes in the grid, and how many of their indices
-  /// one unit has; 0: all.
+  /// The axes of the rows and columns in the grid, and how many of their
+  /// indices a work item has; 0: all.
   std::optional<size_t> rowAxis, columnAxis;
   int64_t rowBlock = 0, columnBlock = 0;
-  /// What follows a tile's sums reads and writes along the columns, another
-  /// line for each row: an operand or result, its position and the distance of
-  /// rows there.
+  /// An operand or result that the epilogue accesses contiguously along the
+  /// columns, with a separate line for each row: its position, and the distance
+  /// from row to row.
   struct Access {
     unsigned buffer;
     Type element;
@@ -69,10 +70,10 @@ void luminal::finishProduct(Emitter &e, const ProductAnalysis &p,
     e.store(i, results[i].getIndex(e, p.index), v);
 }
 
-/// More rows than there are.
+/// More rows than any product has.
 static constexpr int64_t kAllRows = int64_t(1) << 62;
 
-/// As many indices of a side as a unit has.
+/// The number of indices of a side in a work item.
 static Expr clampToBlock(const ProductSide &side, int64_t block) {
   return block ? Expr::min(side.extent, block) : side.extent;
 }
@@ -126,7 +127,8 @@ WorkShape ProductKernel::emit() {
           product.getScratchBytes()};
 }
 
-/// What the product reads is not looked at: its tile is there.
+/// Finds the epilogue's accesses for prefetching; the operands of the product
+/// do not count.
 void ProductKernel::findAccesses() {
   auto add = [&](unsigned buffer, Value v, const Expr &position,
                  bool isWritten) {
@@ -192,8 +194,8 @@ Grid ProductKernel::makeGrid(ArrayRef<ProductAnalysis::Role> roles) {
   return Grid(std::move(axes));
 }
 
-/// Whether all but the block of `side` is not that of the unit before, which
-/// this worker did; null where that is not known.
+/// Whether (i1) the block of the other side differs from that of the previous
+/// work item of this worker; null if unknown.
 Value ProductKernel::isFresh(const Grid &grid, Value unit,
                              std::optional<size_t> axis, int64_t block,
                              const ProductSide &side) {
@@ -209,7 +211,7 @@ Value ProductKernel::isFresh(const Grid &grid, Value unit,
                               areEqual(e.remU(unit, blocks), e.constant(0)));
 }
 
-/// The indices of a side in a unit; a side without an axis has one.
+/// The indices of a side in a work item; a side without an axis has one.
 IndexRange ProductKernel::getRange(ArrayRef<IndexRange> ranges,
                                    std::optional<size_t> axis, int64_t block,
                                    const ProductSide &side) {

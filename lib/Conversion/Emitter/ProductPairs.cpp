@@ -1,10 +1,10 @@
 //===- ProductPairs.cpp - bf16 multiplied two at a time -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// avx512_bf16 multiplies the two halves of each 32 bits of a vector by those of
-// another, and adds both products to an f32: a step along k is a pair of bf16,
-// the lower half first. It takes numbers below the least normal one for zeros
-// (Intel, Instruction Set Extensions, VDPBF16PS).
+// Products of bf16 pairs (AVX512_BF16). The instruction multiplies the two
+// halves of each 32 bits of two vectors and adds both products to an f32. So a
+// step of k is a pair of bf16, the lower half first. Denormals are treated as
+// zero (Intel, Instruction Set Extensions, VDPBF16PS).
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 using namespace luminal;
 using namespace mlir;
 
-/// `sum`, of f32, plus the products of the pairs of x and y, of i32.
+/// `sum` (f32) plus the products of the pairs in x and y (i32).
 static Value multiplyPairs(ImplicitLocOpBuilder &b, Value x, Value y,
                            Value sum) {
   auto type = cast<VectorType>(sum.getType());
@@ -36,7 +36,7 @@ static bool isMultiple(Emitter &e, const Expr &extent, int64_t of) {
       .isConstant(0);
 }
 
-/// Pairs of elements of both, lane by lane.
+/// Packs elements of both into pairs, lane by lane.
 Value ProductEmitter::combine(Value even, Value odd) {
   even = e.toStorage(even, p.factor), odd = e.toStorage(odd, p.factor);
   auto type = dyn_cast<VectorType>(even.getType());
@@ -56,7 +56,7 @@ Value ProductEmitter::combine(Value even, Value odd) {
       e.b, VectorType::get({lanes}, e.b.getI32Type()), both);
 }
 
-/// `count` pairs along k from `step` on, all inside, which stand side by side.
+/// `count` consecutive pairs along k from `step` on, all inside.
 Value ProductEmitter::loadPairs(const ProductSide &side, Value at, Value step,
                                 unsigned count) {
   Value k = e.mul(step, e.constant(2));
@@ -66,8 +66,8 @@ Value ProductEmitter::loadPairs(const ProductSide &side, Value at, Value step,
   return count > 1 ? pairs : vector::ExtractOp::create(e.b, pairs, 0);
 }
 
-/// The pair of `step`, of which the second may be beyond k, and then is 0; or
-/// `width` of them along the side's own dim.
+/// The pair at `step`, or `width` of them along the side's own dim. If the
+/// second element is past the end of k it is 0.
 Value ProductEmitter::loadPair(const ProductSide &side, Value at, Value step,
                                unsigned width, Value count) {
   std::optional<unsigned> laneDim;
@@ -85,15 +85,17 @@ Value ProductEmitter::loadPair(const ProductSide &side, Value at, Value step,
   return combine(even, arith::SelectOp::create(e.b, isThere, odd, zero));
 }
 
-/// Where k is not whole steps, the rest of the last one in the row's copy is
-/// zeros, whatever stands in memory. To be called before the row is copied.
+/// Fills the end of the copied row with zeros up to a whole step of k. Must be
+/// called before the row is copied.
 void ProductEmitter::clearRest(Value row) {
-  // What the last step may lack: the second of a pair, or of a tile's line.
+  // The elements that the last step may lack: the second one of a pair, or
+  // those of a tile register's line.
   int64_t whole = p.hasTiles() ? 2 * GemmLoops::kTileSteps : 2;
   if (isMultiple(e, p.kExtent, whole))
     return;
   int64_t count = p.hasTiles() ? whole : 1;
-  // An empty row has none: what follows it is room for alignment.
+  // For an empty row the position is clamped to 0: alignment padding follows,
+  // so the write is harmless.
   Value rest = e.sub(e.value(2 * p.countSteps(p.kExtent)), e.constant(count));
   rest = arith::MaxSIOp::create(e.b, rest, e.constant(0));
   Type i16 = e.b.getI16Type();
@@ -102,7 +104,7 @@ void ProductEmitter::clearRest(Value row) {
   LLVM::StoreOp::create(e.b, zero, e.address(row, rest, i16), 2);
 }
 
-/// The lines of the rows from `row` on, which tile registers take as they are.
+/// The rows from `row` on as contiguous lines for tile registers.
 GemmLoops::Lines ProductEmitter::getLines(Value row) {
   Type i16 = e.b.getI16Type();
   if (copiesRows) {

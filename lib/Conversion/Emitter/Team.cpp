@@ -1,12 +1,12 @@
 //===- Team.cpp - Threads of a GPU that take a unit together --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Vectors of a row go to the members of a team in turn, so that neighbours read
-// neighbouring memory. States of a reduction are merged by exchange within a
-// warp, in pairs at a distance of 16, 8, ... 1 (of several states each of a
-// pair takes half), and then over the warps of a block through shared memory,
-// in their order: every member has the result, and its bits depend on the
-// schedule alone.
+// Thread groups. Consecutive vectors of a row go to consecutive threads, so
+// that accesses coalesce. The states of a reduction are merged within a warp by
+// shuffles at distance 16, 8, ... 1 (of several states, each thread of a pair
+// takes half), then across the warps of a block through shared memory, in warp
+// order. Every thread gets the result, and its bits depend only on the
+// schedule.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ Emitter::teamLoop(unsigned dim, const Span &span, unsigned width,
                   function_ref<void(unsigned)> load) {
   Team saved = team;
   Lane outer = lane;
-  // Inside, each member is on its own.
+  // Loops inside the body are not distributed again.
   team = Team();
   int64_t round = int64_t(width) * saved.count;
   Value n = add(span.lo, span.length), step = constant(round);
@@ -46,7 +46,7 @@ Emitter::teamLoop(unsigned dim, const Span &span, unsigned width,
   SmallVector<unsigned> ownDims;
   for (unsigned u = 0; load && u < unroll; ++u)
     ownDims.push_back(addDim(getExtents()[dim]));
-  // Full rounds, several at a time.
+  // Full rounds, `unroll` at a time.
   Value block = constant(round * unroll),
         whole = sub(n, remU(span.length, block));
   SmallVector<Value> state(init);
@@ -64,7 +64,7 @@ Emitter::teamLoop(unsigned dim, const Span &span, unsigned width,
                     }
                     return next;
                   });
-  // Rounds in which some members have nothing, or less than a vector.
+  // Remaining rounds, in which some threads have no vector or a partial one.
   if (!isWhole(span, round * unroll)) {
     bool isPartial = width > 1 && !isWhole(span, width);
     state =
@@ -103,7 +103,7 @@ Value Emitter::shareFlag(Value flag) {
     Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
                                           team.member, constant(0));
     Value known = arith::AndIOp::create(b, isFirst, flag);
-    // Any member's, which orders no memory.
+    // The vote distributes the flag but does not order memory.
     Value shared = NVVM::VoteSyncOp::create(b, b.getI1Type(), team.mask, known,
                                             NVVM::VoteSyncKind::any);
     NVVM::SyncWarpOp::create(b, team.mask);
@@ -111,7 +111,7 @@ Value Emitter::shareFlag(Value flag) {
   }
   Type i8 = b.getI8Type();
   Value memory = makeShared(i8, 1);
-  // All have read what an earlier unit left there.
+  // All threads are done with the memory's previous contents.
   NVVM::Barrier0Op::create(b);
   byOneMember([&] {
     LLVM::StoreOp::create(b, arith::ExtUIOp::create(b, i8, flag), memory, 1);
@@ -138,7 +138,7 @@ Value Emitter::countLeading(Value flag, const Team &team) {
 // Exchange
 //===----------------------------------------------------------------------===//
 
-/// `v` of the thread of the warp that `distance` (i32) and `kind` tell.
+/// `v` of the thread of the warp that `distance` (i32) and `kind` select.
 static Value exchange(ImplicitLocOpBuilder &b, Value v, Value mask,
                       Value distance, NVVM::ShflKind kind) {
   Type type = v.getType(), i32 = b.getI32Type();
@@ -150,7 +150,7 @@ static Value exchange(ImplicitLocOpBuilder &b, Value v, Value mask,
     return arith::ConstantOp::create(b, b.getIntegerAttr(type, n));
   };
   auto word = [&](Value x) -> Value {
-    // Threads below the first one there is have their own.
+    // Threads whose source would be out of range keep their own value.
     const int64_t clamp = kind == NVVM::ShflKind::up ? 0 : 31;
     return NVVM::ShflOp::create(b, i32, mask, x, distance, number(i32, clamp),
                                 kind, UnitAttr());
@@ -181,7 +181,7 @@ Value Emitter::getOfNeighbour(Value v, unsigned distance) {
                   NVVM::ShflKind::bfly);
 }
 
-/// A global of shared memory that stands beside the function.
+/// Adds a global variable of shared memory before the function.
 static Value addShared(Emitter &e, Type type, LLVM::Linkage linkage,
                        unsigned alignment) {
   ImplicitLocOpBuilder &b = e.b;
@@ -201,14 +201,14 @@ static Value addShared(Emitter &e, Type type, LLVM::Linkage linkage,
                                     name, Attribute(), alignment, space);
   }
   e.globals.push_back(global);
-  // LLVM finds again which memory it is.
+  // LLVM infers the address space again from the cast.
   return LLVM::AddrSpaceCastOp::create(
       b, LLVM::LLVMPointerType::get(b.getContext()),
       LLVM::AddressOfOp::create(b, global));
 }
 
 void Emitter::setResidents(int64_t blocks) {
-  // One of several kernels of a function does not say that.
+  // Not for one of several kernels in a function.
   if (auto function = dyn_cast<LLVM::LLVMFuncOp>(b.getBlock()->getParentOp()))
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                       b.getI32IntegerAttr(static_cast<int32_t>(blocks)));
@@ -290,7 +290,7 @@ Emitter::computeInParts(int64_t parts,
                                getStorageType(own[i].getType()), memory[i],
                                ArrayRef<LLVM::GEPArg>{part});
   };
-  // All have read what an earlier unit left there.
+  // All threads are done with the memory's previous contents.
   NVVM::Barrier0Op::create(b);
   byOneMember([&] {
     for (auto [i, v] : llvm::enumerate(own))
@@ -318,22 +318,22 @@ SmallVector<Value> Emitter::mergeTeam(ReductionEmissionOpInterface op,
 }
 
 namespace {
-/// States of one op, a power of two of them and not more than a warp's members
-/// of the team.
+/// States of one op that are merged together: a power of two of them, at most
+/// the number of the group's threads in a warp.
 struct MergedStates {
   ReductionEmissionOpInterface op;
   MutableArrayRef<SmallVector<Value>> states;
-  /// Each member's share of the merged states: the one of its number over so
-  /// many members.
+  /// After the exchange within a warp, thread i holds the merged state i /
+  /// each.
   SmallVector<Value> own;
   unsigned each = 1;
-  /// Of each value of a state, what all warps have: state by state.
+  /// Shared memory for each value of a state, for all warps, state by state.
   SmallVector<std::pair<Type, Value>> memory;
 };
 } // namespace
 
-/// Members of a warp first exchange halves of what they have, so that each
-/// merges half as many states at each distance, then the one that is left.
+/// The threads of a warp exchange halves of their states, so that each merges
+/// half as many at every distance, and then merge the remaining one.
 static void mergeWarp(Emitter &e, MergedStates &m, Value member,
                       unsigned inWarp) {
   ImplicitLocOpBuilder &b = e.b;
@@ -421,7 +421,7 @@ void Emitter::mergeTeam(ArrayRef<ReductionEmissionOpInterface> ops,
          cast<llir::ReductionOpInterface>(m.op.getOperation()).getStateTypes())
       m.memory.push_back(
           {type, makeShared(getStorageType(type), warps * m.states.size())});
-  // All have read what an earlier unit left there.
+  // All threads are done with the memory's previous contents.
   NVVM::Barrier0Op::create(b);
   for (MergedStates &m : merged) {
     Value each = constant(m.each);
@@ -496,7 +496,7 @@ Emitter::TeamScan Emitter::scanTeam(SmallVector<Value> state,
   auto getBytes = [](Value v) {
     return v.getType().getIntOrFloatBitWidth() / 8;
   };
-  // All have read what an earlier scan left there.
+  // All threads are done with the memory of an earlier scan.
   NVVM::Barrier0Op::create(b);
   Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, inLane,
                                        constant(team.warp - 1));
@@ -516,7 +516,7 @@ Emitter::TeamScan Emitter::scanTeam(SmallVector<Value> state,
     Value isBefore =
         arith::CmpIOp::create(b, arith::CmpIPredicate::ult, constant(w), warp);
     all = w == 0 ? next : merge(all, next);
-    // Of the warps before, those up to the last one.
+    // Keep the total of the warps before this one.
     ofWarps = choose(isBefore, all, ofWarps);
   }
   return {merge(ofWarps, before), all};
