@@ -112,8 +112,7 @@ static Value findChosen(const KernelAnalysis &a, Value v, const Index &index) {
   if (!getElementType(v).isInteger(1) ||
       (op.getFn() != llir::Fn::Mul && op.getFn() != llir::Fn::Or))
     return {};
-  // If the other condition alone determined the result, the caller found that
-  // already.
+  // A condition that decides the result by itself is handled by findDecided.
   for (unsigned i : {0, 1})
     if (decideCondition(a, inputs[i], index) == (op.getFn() == llir::Fn::Mul))
       return inputs[1 - i];

@@ -1,9 +1,10 @@
 //===- ProductWindows.cpp - Columns that are windows of an image ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A unit copies what its columns need of the image, each element once, and
-// multiplies from there (Windows.h). Sums of places that are no columns are
-// never stored.
+// Products that read an image by windows (Windows.h). A work item copies the
+// part of the image that its columns need, each element once, and multiplies
+// directly from the copy. Sums at positions that are not columns are not
+// stored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,12 +22,12 @@ Windows::Layout ProductEmitter::getWindowLayout() const {
                                           : p.windows->countColumns());
 }
 
-/// Where the copy begins, after the table of a period.
+/// The offset of the copy, which follows the table for one period.
 static int64_t getTableBytes(const Windows &w) {
   return llvm::alignTo(8 * w.period, 64);
 }
 
-/// The last tile reads whole vectors.
+/// Includes padding, because the last tile reads whole vectors.
 int64_t ProductEmitter::getWindowBytes(const Windows &w,
                                        const Windows::Layout &layout) const {
   int64_t places = layout.size + getTile().columns();
@@ -34,9 +35,9 @@ int64_t ProductEmitter::getWindowBytes(const Windows &w,
 }
 
 namespace {
-/// Copies what a unit's columns read of an image. Loops over a dim are cut
-/// where comparisons of its index change: what is left of the image's borders
-/// in each part is nothing, or all.
+/// Copies the part of an image that a work item's columns read. Loops over a
+/// dim are cut where the result of a comparison with its index changes, so that
+/// in each range the borders of the image need no test.
 class ImageCopy {
 public:
   ImageCopy(Emitter &e, const Windows &w, const Windows::Layout &layout,
@@ -44,7 +45,7 @@ public:
             function_ref<void(const Index &, const Expr &)> copy)
       : e(e), w(w), layout(layout), lanes(lanes), copy(copy) {}
 
-  /// Of `count` indices of the last digit, from `first` on.
+  /// Copies for `count` indices of the last digit, from `first` on.
   void emit(Value first, Value count);
 
 private:
@@ -64,15 +65,15 @@ private:
   function_ref<void(const Index &, const Expr &)> copy;
   unsigned firstDim = 0;
   Value first, count;
-  /// Axes from the outermost loop on; the line is the last.
+  /// The axes from the outermost loop inwards; the line is last.
   SmallVector<unsigned> order;
-  /// The index in the image, its place in the copy by axes, and an index of
-  /// which nothing is known yet.
+  /// The index in the image, the positions in the copy by axis, and an index
+  /// about which nothing is known.
   Index at, anywhere;
   SmallVector<Expr> places;
 };
 
-/// Phases that have code of their own, at most, and parts of a dim.
+/// The maximum number of phases with code of their own, and of ranges of a dim.
 constexpr int64_t kMostPhases = 4;
 constexpr size_t kMostParts = 4;
 } // namespace
@@ -139,7 +140,7 @@ void ImageCopy::nest(size_t number) {
   }
   int64_t columns = w.digits[*axis.digit].extent, phases = axis.countPhases();
   if (phases > kMostPhases) {
-    // A later phase may have one place less.
+    // Later phases may have one position less.
     unsigned dim = e.addDim(phases);
     Expr phase = Expr::dim(dim);
     int64_t extent = columns + axis.countMore();
@@ -169,7 +170,7 @@ void ImageCopy::overPhase(size_t number, const Expr &phase, int64_t extent,
     at[i] = axis.begin + axis.stride * index + phase;
     places[i] = phase * layout.phaseSteps[i] +
                 (index - (isLast ? Expr::dim(firstDim) : 0)) * layout.steps[i];
-    // The indices that this unit has of it.
+    // The indices of this range that the work item needs.
     Value zero = e.constant(0), begin = e.constant(part.begin), lo = zero,
           hi = e.constant(part.end - part.begin);
     if (isLast) {
@@ -189,7 +190,7 @@ void ImageCopy::overPhase(size_t number, const Expr &phase, int64_t extent,
   }
 }
 
-/// Whole vectors; the last one begins earlier where that is known to fit.
+/// Copies whole vectors. The last one begins earlier if it is known to fit.
 void ImageCopy::overLine(unsigned dim, Value lo, Value hi) {
   auto copyLanes = [&] { nest(order.size()); };
   std::optional<int64_t> from = getConstantIntValue(lo),
@@ -201,8 +202,8 @@ void ImageCopy::overLine(unsigned dim, Value lo, Value hi) {
   e.laneLoop(dim, e.constant(*to - lanes), hi, lanes, copyLanes);
 }
 
-/// Fills the table and the copy behind it, of `count` indices of the last digit
-/// from `first` on.
+/// Fills the table and the copy behind it for `count` indices of the last
+/// digit, from `first` on.
 void ProductEmitter::fillWindows(const Windows &w,
                                  const Windows::Layout &layout, Value table,
                                  Value first, Value count) {
@@ -224,7 +225,7 @@ void ProductEmitter::fillWindows(const Windows &w,
   ImageCopy(e, w, layout, lanes, copy).emit(first, count);
 }
 
-/// How the loops walk the copy behind `table`.
+/// How the loops of GemmLoops address the copy behind `table`.
 static GemmLoops::Windows makeWalk(Emitter &e, const Windows &w,
                                    const Windows::Layout &layout, Value table,
                                    Value count) {
@@ -233,7 +234,7 @@ static GemmLoops::Windows makeWalk(Emitter &e, const Windows &w,
   return {memory, table, count, w.outer, w.period, layout.outerStep};
 }
 
-/// The copy has all indices of the last digit that one of the rows has.
+/// The copy holds all indices of the last digit that occur in the rows.
 void ProductEmitter::emitRowWindows(IndexRange rows, Value isFresh) {
   const Windows &w = *p.rowWindows;
   Value divisor = e.constant(w.getLast().divisor);
@@ -281,14 +282,14 @@ void ProductEmitter::emitWindows(GemmLoops &g, Value lo, Value hi) {
   else
     fill();
 
-  // The places of all columns but those after the last one.
+  // The positions of all columns except those after the last one.
   int64_t step = layout.steps[w.getLast().axis];
   Value places = e.add(e.mul(e.sub(count, e.constant(1)), e.constant(step)),
                        e.constant(layout.lower));
   if (w.digits.size() > 2)
     g.findAhead = nullptr;
   else if (findAhead)
-    // The places of a tile hold no more columns than there are places.
+    // A tile holds at most as many columns as positions.
     g.findAhead = [this, layout, first](ImplicitLocOpBuilder &, Value row,
                                         Value place) {
       const Windows &w = *p.windows;
@@ -310,8 +311,8 @@ void ProductEmitter::emitWindows(GemmLoops &g, Value lo, Value hi) {
   };
 }
 
-/// Finishes rows [rows.lo, + rows.hi) of places [places.lo, + places.hi), line
-/// by line.
+/// Finishes the rows [rows.lo, + rows.hi) at positions [places.lo, +
+/// places.hi), line by line.
 void ProductEmitter::finishWindows(const Windows::Layout &layout, Value first,
                                    Value memory, IndexRange rows,
                                    IndexRange places) {
@@ -320,7 +321,7 @@ void ProductEmitter::finishWindows(const Windows::Layout &layout, Value first,
   Value begin = e.mul(first, e.constant(w.getLast().divisor));
   Value end = e.add(places.lo, places.hi);
   Value width = e.constant(getTile().columns());
-  // Places [start + lo, start + hi) are columns from `column` on.
+  // Positions [start + lo, start + hi) are the columns from `column` on.
   auto finishLine = [&](Value start, Value lo, Value hi, Value column) {
     Value before = e.sub(e.add(start, lo), places.lo);
     e.forLoop(zero, rows.hi, one, [&](Value i) {

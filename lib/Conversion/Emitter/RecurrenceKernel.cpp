@@ -1,9 +1,10 @@
 //===- RecurrenceKernel.cpp - Elements that carry a state -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// For each index of a unit a loop over the trips, which carries the elements
-// there. The region is emitted at that index, as the body of a kernel is. What
-// several trips read is on its way before the first of them is computed.
+// For each index of a work item, a loop over the iterations of the recurrence
+// that carries the elements at that index. The region is emitted at that index
+// like the body of a kernel. The loads of several iterations are issued before
+// the first of them is computed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,7 @@ public:
   RecurrenceCode(Emitter &e, llir::RecurrenceOp op)
       : e(e), op(op), numCarried(op.getCarried().size()),
         trip(e.addDim(op.getTripsExpr())) {
-    // What an input has in a trip is read where the operand is.
+    // The inputs of an iteration are read from the operand.
     for (auto [i, argument] : llvm::enumerate(op.getInputArguments())) {
       auto operand = cast<BlockArgument>(op.getInputs()[i]);
       e.setBase(argument, e.getBuffer(operand.getArgNumber()));
@@ -33,8 +34,8 @@ public:
   }
   ~RecurrenceCode() { e.clearPlaces(); }
 
-  /// All trips of the elements at `index`, `ahead` of them in a row, whose
-  /// inputs are read before the first.
+  /// Emits all iterations for the elements at `index`, unrolled by `ahead`:
+  /// their inputs are loaded before the first is computed.
   void emit(const Index &index, int64_t ahead) {
     SmallVector<Value> states;
     for (Value v : op.getCarried())
@@ -58,13 +59,14 @@ public:
   }
 
 private:
-  /// An element of an input.
+  /// A load of an input.
   struct Read {
     BlockArgument argument;
     Index index;
   };
 
-  /// `count` trips from `first` on: what is carried behind them.
+  /// Emits `count` iterations from `first` on; returns the carried values after
+  /// them.
   SmallVector<Value> emitTrips(const Index &index, Value first, int64_t count,
                                ValueRange carried) {
     SmallVector<Read> reads;
@@ -102,7 +104,8 @@ private:
     return states;
   }
 
-  /// Writes an element of result `number` where the kernel yields that.
+  /// Writes an element of the op's result `number` to each result of the kernel
+  /// that yields it.
   void store(unsigned number, const Index &index, Value element) {
     for (auto [i, v] : llvm::enumerate(getYielded(e.kernel)))
       if (v == op.getResult(number))
@@ -123,7 +126,8 @@ WorkShape luminal::emitRecurrence(Emitter &e, const WorkLoop &loop) {
     at = e.simplify(at);
   Grid grid(domain, groups, e.loopCase);
   Emitter::Repeated repeated(e, {domain.extents.begin(), domain.extents.end()});
-  // An address that is chosen is that of an operand of the kernel.
+  // Selected addresses must belong to kernel operands, which region arguments
+  // are not.
   llvm::SaveAndRestore<bool> plain(e.choosesAddresses, false);
   RecurrenceCode code(e, op);
   const int64_t ahead = e.loopCase.getForm(0).getNumber("ahead", 1);

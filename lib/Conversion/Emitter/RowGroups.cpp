@@ -20,7 +20,7 @@ static SmallVector<Value> emitKeys(Emitter &e, const ProductAnalysis &p,
   return keys;
 }
 
-/// Whether (i1) `row` has the same columns as the one with `keys`.
+/// Whether (i1) `row` has the same keys.
 static Value hasKeys(Emitter &e, const ProductAnalysis &p, ValueRange keys,
                      Value row) {
   Emitter::FreshScope scope(e);
@@ -33,8 +33,8 @@ static Value hasKeys(Emitter &e, const ProductAnalysis &p, ValueRange keys,
   return same;
 }
 
-/// One past the last row of the group that begins at `first`, below `limit`: a
-/// warp looks at as many rows at once as it has threads.
+/// The end of the group that begins at `first`, at most `limit`. A warp tests
+/// as many rows at once as it has threads.
 static Value findEnd(Emitter &e, const ProductAnalysis &p,
                      const Emitter::Team &team, ValueRange keys, Value first,
                      Value limit) {
@@ -84,8 +84,8 @@ static void findGroups(Emitter &e, const ProductAnalysis &p, IndexRange range,
   });
 }
 
-/// The same, where each thread of a warp looks at a row: they wait for memory
-/// once, and most units begin no group.
+/// The same, with one row per thread of a warp: the loads overlap, and most
+/// work items contain no beginning.
 static void findGroupsByWarp(Emitter &e, const ProductAnalysis &p,
                              const Emitter::Team &team, IndexRange range,
                              int64_t most, function_ref<void(Value)> body) {

@@ -1,11 +1,10 @@
 //===- RowKernel.cpp - Kernels that reduce rows, pass by pass -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reductions of the body are passes over a row, several in one where the
-// schedule joins them; the elements of results that have the whole domain's
-// shape are a last pass. A pass finds what earlier ones reduced in the
-// emitter's memo. Lanes run along the row or, where the schedule gives the grid
-// lanes, across rows.
+// Row reductions. Each reduction of the body is a pass over a row; the schedule
+// may fuse several into one pass. Results with the full shape are computed in a
+// last pass. A pass finds earlier reductions in the emitter's memo. Lanes run
+// along the row or, if the schedule vectorises the grid, across rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,12 +15,12 @@ using namespace luminal;
 using namespace mlir;
 
 namespace {
-/// A value whose row is kept by the pass that reduces it: in the row of a
-/// result, which takes its elements meanwhile, or in scratch.
+/// A value whose row is stored by the first pass that reads it: in the row of a
+/// result (which is overwritten later) or in scratch.
 struct Kept {
   Value v;
   std::optional<unsigned> result;
-  /// Where its row begins in scratch, in bytes.
+  /// Byte offset of the row in scratch.
   Expr offset;
 };
 
@@ -64,7 +63,7 @@ public:
       else
         forEachRow(unit, [&] { emitRow(); });
     });
-    // The mean price of a pass is that of the body.
+    // The average cost of a pass is estimated as that of the body.
     int64_t passes = walks.size() + 1;
     Expr cost = extent * (getElementCost(e.kernel) * passes);
     return {parts.countUnits(grid.countUnits()),
@@ -72,7 +71,7 @@ public:
   }
 
 private:
-  /// So many blocks of threads are to find room on a multiprocessor.
+  /// Applies the schedule's minimum number of blocks per multiprocessor.
   void setResidents() {
     llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(reduces[0]));
     if (int64_t blocks = form.getNumber("blocks", 0))
@@ -88,7 +87,8 @@ private:
   // Kept rows
   //===--------------------------------------------------------------------===//
 
-  /// Finds what the schedule keeps; the result is the scratch that it takes.
+  /// Finds the values that the schedule keeps; returns the scratch bytes for
+  /// them.
   Expr findKept() {
     Expr scratch = 0;
     for (llir::LoopFormAttr form : e.loopCase.getForms()) {
@@ -124,7 +124,7 @@ private:
     e.keep(k.v, at.back(), v);
   }
 
-  /// From here on the row is read where it is kept.
+  /// Makes later reads of the row use the kept copy.
   void readKept(const Kept &k, const Index &at) {
     if (k.result) {
       Expr address = e.getResultAddress(*k.result, at);
@@ -134,11 +134,11 @@ private:
   }
 
   //===--------------------------------------------------------------------===//
-  // The next row
+  // Prefetch of the next row
   //===--------------------------------------------------------------------===//
 
-  /// What the first pass reads of a row from memory, element by element along
-  /// it, and how far away the next row is.
+  /// A contiguous read of a row by the first pass, and the distance to the next
+  /// row.
   struct NextRow {
     BlockArgument argument;
     Expr address, toNext;
@@ -152,7 +152,7 @@ private:
     if (domain.dims.empty() || llvm::none_of(e.loopCase.getForms(), isAhead))
       return;
     unsigned row = domain.dims.back();
-    // Other dims are indices that are read, which no one reads ahead.
+    // Other dims are loaded indices, which cannot be prefetched.
     auto isKnown = [&](const Expr &address) {
       for (unsigned dim = 0; dim < e.getExtents().size(); ++dim)
         if (address.usesDim(dim) && dim != column &&
@@ -173,8 +173,9 @@ private:
       e.walk(operand, withColumn(rowIndex), visit);
   }
 
-  /// Lets the cache bring what the next row has in the column of `at`. The last
-  /// row's next one is no memory of the kernel, which a hint may name.
+  /// Prefetches the element of the next row in the column of `at`. After the
+  /// last row the address is outside the operand, which is allowed for a
+  /// prefetch.
   void bringNext(const Index &at) {
     for (const NextRow &n : next) {
       Expr address = e.simplify(
@@ -189,8 +190,8 @@ private:
     }
   }
 
-  /// Vectors of a pass that lie on one line of the cache, where a step of it
-  /// takes whole lines; else 1.
+  /// The number of vectors in a cache line, if a step of the pass covers whole
+  /// lines; else 1.
   unsigned countVectorsOfLine(llir::LoopFormAttr form) const {
     const int64_t line = e.machine.lineBytes;
     int64_t bytes = line;
@@ -208,18 +209,18 @@ private:
   // Passes
   //===--------------------------------------------------------------------===//
 
-  /// One pass. The first that reads a value which is kept writes its row on the
-  /// way; with `ahead` it brings the next row of memory, for which the pass
-  /// leaves time: its own row is in the cache.
+  /// Emits one pass. The first pass that reads a kept value stores its row.
+  /// With `ahead` a later pass, whose own row is in the cache, prefetches the
+  /// next row.
   void emitPass(const llir::ReductionWalk &walk, const Kept *k) {
-    // Parts have merged their states.
+    // Reductions that were split have merged their states already.
     if (e.isRemembered(walk.ops.front()->getResult(0), rowIndex))
       return;
     llir::LoopFormAttr form = walk.form;
     bool brings = isAhead(form) && !next.empty();
     unsigned vectors = countVectorsOfLine(form), number = 0;
     auto before = [&](const Index &at) {
-      // What is left of a row behind whole steps is on lines that are fetched.
+      // The remainder of a row lies on lines that were prefetched before.
       if (brings && number < form.getNumber("unroll", 1) &&
           number % vectors == 0)
         bringNext(at);
@@ -232,7 +233,7 @@ private:
                                   : nullptr);
   }
 
-  /// The reductions, and results that have one element a row.
+  /// Emits the reductions, and the results with one element per row.
   void emitRowLevel() {
     SmallVector<bool> done(kept.size(), false);
     for (const llir::ReductionWalk &walk : walks) {
@@ -276,7 +277,7 @@ private:
       e.store(i, results[i].getIndex(e, at), v);
   }
 
-  /// A row, or a vector of rows.
+  /// Emits a row, or a vector of rows.
   void emitRow() {
     emitRowLevel();
     if (!hasElementLevel())
@@ -309,7 +310,7 @@ private:
   Expr extent;
   unsigned column;
   unsigned columnLanes = 1;
-  /// The index of a row.
+  /// The index of the row.
   Index rowIndex;
   SmallVector<Kept> kept;
   SmallVector<NextRow, 1> next;

@@ -1,12 +1,12 @@
 //===- RowProgramKernel.cpp - Kernels that take rows step by step ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A unit of work is a vector of rows. It computes each step for all of them
-// (RowProgram) and keeps it in scratch, where the rows of an element are side
-// by side. Or it is a single row: then lanes run along what steps reduce, and
-// along the last dim of what they keep. Of a GPU a team of threads takes it:
-// its members share the elements of a step, or what it reduces, and meet after
-// each step.
+// Row programs. A work item is a vector of rows: each step (RowProgram) is
+// computed for all of them and kept in scratch, with the rows of an element
+// adjacent. Or it is a single row: then lanes run along the reduced dim of a
+// step, or along the last dim of its result. On a GPU a thread group computes
+// the row: its threads share the elements of a step, or its reduction, and
+// synchronise after each step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,19 +31,19 @@ public:
 
 private:
   void setBases();
-  /// Calls `body` for the elements that each row has of a value, or of a piece,
-  /// with their indices: in loops over its dims, `count` of the last one at a
-  /// time.
+  /// Calls `body` for the elements of a row's value (or of `piece`), with their
+  /// indices: in loops over its dims, `count` of the last dim at a time.
   void forEach(Value v, int64_t count, std::optional<RowProgram::Piece> piece,
                function_ref<void(ArrayRef<Index>)> body);
-  /// The same where members of the team take elements in turn, each `count` at
-  /// a time. Who is left without one computes and writes the same as another,
-  /// at the same time: a branch would cost more, and keep loads behind it.
+  /// The same with the elements distributed over the threads of the group,
+  /// `count` per thread at a time. A thread without an element recomputes
+  /// another thread's element and writes the same value: a branch would cost
+  /// more and would delay loads.
   void forEachShare(Value v, int64_t count,
                     std::optional<RowProgram::Piece> piece,
                     function_ref<void(ArrayRef<Index>)> body);
-  /// Runs `write` once all of the level is computed if that can wait: so
-  /// nothing waits for what another reads.
+  /// Delays `write` until the whole level is computed, if possible, so that no
+  /// load waits for a store.
   void writeLater(std::function<void()> write);
   SmallVector<Value> take(Operation *op, ValueRange state, const Index &index);
   void emitAcross(Operation *op);
@@ -52,15 +52,15 @@ private:
   void emitSegmentsOf(const RowProgram::Run &run, const Index &index);
   void writeWaiting();
   void meet();
-  /// Calls `body` for all elements that each row has of a value, in vectors of
-  /// rows or of its last dim.
+  /// Calls `body` for all elements of a row's value, in vectors of rows or of
+  /// its last dim.
   void forEachVector(Value v, unsigned width,
                      function_ref<void(const Index &)> body);
   void emitRowByRow(Value v, unsigned width);
   void emitRows();
   void emitTeamRow();
-  /// Of a reduction, the states of elements at `indices` once they have taken
-  /// all: what they read of the same is read once.
+  /// The final states of a reduction for the elements at `indices`, computed in
+  /// one loop so that shared loads are done once.
   SmallVector<Value> reduce(Operation *op, ArrayRef<Index> indices);
   SmallVector<Value> emitResults(Operation *op, ArrayRef<Value> states,
                                  size_t number);
@@ -69,16 +69,16 @@ private:
   Emitter &e;
   const WorkLoop &loop;
   RowProgram p;
-  /// Of teams.
+  /// The levels of the group's program.
   SmallVector<RowProgram::Level> levels;
   bool canWait = true;
   SmallVector<std::function<void()>> waiting;
-  /// Of the worker, or of the team.
+  /// Base of the worker's, or the group's, memory.
   Value memory;
-  /// Rows that a unit has, and lanes of the loops over elements of one.
+  /// Rows per work item, and lanes of loops over the elements of a row.
   int64_t lanes = 1;
   unsigned columnLanes = 1;
-  /// The index of a row, and its number in its vector.
+  /// The index of a row, and its position in the vector of rows.
   Index row;
   Expr inVector = 0;
 };
@@ -119,7 +119,7 @@ void RowProgramKernel::forEach(Value v, int64_t count,
         llvm::all_of(ArrayRef(local).drop_front(i + 1),
                      [](const Expr &inner) { return inner.isConstant(1); });
     int64_t step = isLast ? count : 1;
-    // Each of those taken together is a dim of its own.
+    // Each of the `together` elements has a dim of its own.
     auto take = [&](Value first, int64_t together) {
       SmallVector<Index> indices;
       for (int64_t u = 0; u < together; ++u) {
@@ -133,7 +133,7 @@ void RowProgramKernel::forEach(Value v, int64_t count,
         }
         Index index = at;
         index.resize(own.size(), Expr(0));
-        // A piece of one index is among the dims that are left out.
+        // A piece with a single index is among the dims that were skipped.
         if (piece && i + 1 < local.size())
           index.back() = piece->lo;
         indices.push_back(index);
@@ -146,7 +146,7 @@ void RowProgramKernel::forEach(Value v, int64_t count,
     Value rest = e.remU(all, e.constant(step)), whole = e.sub(all, rest);
     e.forLoop(zero, whole, e.constant(step),
               [&](Value first) { take(first, step); });
-    // A rest that is known is taken together as well.
+    // A remainder of known size is unrolled too.
     std::optional<int64_t> known = getConstantIntValue(rest);
     if (known == 0)
       return;
@@ -157,7 +157,7 @@ void RowProgramKernel::forEach(Value v, int64_t count,
   nest(0);
 }
 
-/// The state of a reduction once it has taken its terms at `index`.
+/// The state of a reduction after its terms at `index` are added.
 SmallVector<Value> RowProgramKernel::take(Operation *op, ValueRange state,
                                           const Index &index) {
   auto emission = cast<ReductionEmissionOpInterface>(op);
@@ -205,7 +205,7 @@ SmallVector<Value> RowProgramKernel::reduce(Operation *op,
       size);
 }
 
-/// The results of element `number` of those that were reduced together.
+/// The results of element `number` of a joint reduction.
 SmallVector<Value> RowProgramKernel::emitResults(Operation *op,
                                                  ArrayRef<Value> states,
                                                  size_t number) {
@@ -214,7 +214,7 @@ SmallVector<Value> RowProgramKernel::emitResults(Operation *op,
       e.b, states.slice(number * size, size));
 }
 
-/// Several elements of a reduction's results at once.
+/// Computes several elements of a reduction's results at once.
 void RowProgramKernel::emitAcross(Operation *op) {
   llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(op));
   forEach(op->getResult(0), form.getNumber("columns", 1), std::nullopt,
@@ -227,7 +227,7 @@ void RowProgramKernel::emitAcross(Operation *op) {
           });
 }
 
-/// The elements of one row, each a loop with lanes along what it reduces.
+/// Computes the elements of one row; lanes run along the reduced dim.
 void RowProgramKernel::emitAlong(Operation *op) {
   auto reduction = cast<llir::ReductionOpInterface>(op);
   forEach(op->getResult(0), 1, std::nullopt, [&](ArrayRef<Index> indices) {
@@ -253,7 +253,7 @@ void RowProgramKernel::forEachVector(Value v, unsigned width,
     forEach(v, 1, std::nullopt, take);
   if (e.isVector() || !hasLocal)
     return;
-  // All dims but the last in loops.
+  // Loops over all dims except the last.
   SmallVector<Expr> local(own.begin() + p.extents.size(), own.end());
   Emitter::Repeated repeated(e, {local.begin(), local.end()});
   Index at = row;
@@ -273,7 +273,7 @@ void RowProgramKernel::forEachVector(Value v, unsigned width,
   nest(0);
 }
 
-/// What each row of the vector looks up for itself, lanes along its last dim.
+/// Computes per-row lookups row by row, with lanes along the last dim.
 void RowProgramKernel::emitRowByRow(Value v, unsigned width) {
   Emitter::Lane saved = e.getLane();
   Value first = e.value(Expr::dim(saved.dim));
@@ -293,7 +293,7 @@ void RowProgramKernel::emitRowByRow(Value v, unsigned width) {
   e.setLane(saved.dim, saved.width, saved.count);
 }
 
-/// The rows of a unit through all steps.
+/// Computes all steps for the rows of a work item.
 void RowProgramKernel::emitRows() {
   e.clearPlaces();
   for (Operation *op : p.steps) {
@@ -336,7 +336,7 @@ void RowProgramKernel::forEachShare(Value v, int64_t count,
     local.back() = piece->hi - piece->lo;
   Emitter::Team team = e.team;
   Emitter::Repeated repeated(e, {local.begin(), local.end()});
-  // Each member is on its own.
+  // Loops inside the body are not distributed again.
   e.team = Emitter::Team();
   Value n = e.value(product({local.begin(), local.end()}));
   Value member = team.count > 1 ? team.member : e.constant(0);
@@ -362,7 +362,7 @@ void RowProgramKernel::forEachShare(Value v, int64_t count,
   };
   int64_t each = team.count, round = each * count;
   auto loop = [&](Value lo, Value hi, int64_t together, bool isLastPartial) {
-    // Code in a loop cannot wait for what comes after it.
+    // Code inside a loop cannot be delayed past it.
     writeWaiting();
     canWait = false;
     e.forLoop(lo, hi, e.constant(each * together),
@@ -394,13 +394,13 @@ void RowProgramKernel::writeWaiting() {
   waiting.clear();
 }
 
-/// What members wrote before is there for the others.
+/// Makes the writes of the group's threads visible to each other.
 void RowProgramKernel::meet() {
   if (e.team.count > 1)
     NVVM::SyncWarpOp::create(e.b, e.team.mask);
 }
 
-/// Reductions of segments among the ops of a run, jointly.
+/// Emits the segment reductions of a run in one loop.
 void RowProgramKernel::emitSegmentsOf(const RowProgram::Run &run,
                                       const Index &index) {
   SmallVector<llir::SegmentReduceOp> ops;
@@ -413,7 +413,7 @@ void RowProgramKernel::emitSegmentsOf(const RowProgram::Run &run,
     e.remember(op.getResult(), index, element);
 }
 
-/// Elements of the results of ops, to each member its own.
+/// Emits the result elements of a run's ops, distributed over the threads.
 void RowProgramKernel::emitRun(const RowProgram::Run &run) {
   llir::LoopFormAttr form = e.loopCase.getForm(llir::getPosition(run.front()));
   if (form.getForm().getValue() == "along")
@@ -452,10 +452,10 @@ void RowProgramKernel::emitRun(const RowProgram::Run &run) {
                  emitTogether);
 }
 
-/// A row of the team through all steps.
+/// Computes all steps for the group's row.
 void RowProgramKernel::emitTeamRow() {
   e.clearPlaces();
-  // All have read what is kept of the row before.
+  // All threads are done with the values of the previous row.
   meet();
   for (const RowProgram::Level &level : levels) {
     for (const RowProgram::Run &run : level.runs)
@@ -476,7 +476,7 @@ void RowProgramKernel::emitTeamRow() {
 }
 
 //===----------------------------------------------------------------------===//
-// Units
+// Work items
 //===----------------------------------------------------------------------===//
 
 WorkShape RowProgramKernel::emit() {

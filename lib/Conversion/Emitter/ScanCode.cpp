@@ -46,11 +46,11 @@ protected:
 
   ImplicitLocOpBuilder &b;
   Type from, to;
-  /// What the state's first value is, computed with.
+  /// The type in which the state's first value is computed.
   Type carried;
 };
 
-/// A sum or a product.
+/// A cumulative sum or product.
 class Accumulation : public Code {
 public:
   Accumulation(ImplicitLocOpBuilder &b, Type from, Type to, Type carried,
@@ -73,8 +73,8 @@ private:
   bool isProduct;
 };
 
-/// The extremum, or with `positions` the last place of it: -1 of nothing. NaN
-/// is beyond every number.
+/// The running extremum; with `positions` also the last position of it, -1 if
+/// there are no elements. NaN is beyond every number.
 class Extremum : public Code {
 public:
   Extremum(ImplicitLocOpBuilder &b, Type from, Type to, Type carried,
@@ -109,7 +109,7 @@ public:
       using arith::CmpFPredicate;
       Value nanX = compare(CmpFPredicate::UNO, x[0], x[0]),
             nanY = compare(CmpFPredicate::UNO, y[0], y[0]);
-      // Unordered compares as beyond; a NaN before stays.
+      // Unordered comparisons count as beyond; an earlier NaN stays.
       isBeyond = compare(isLargest ? CmpFPredicate::UGT : CmpFPredicate::ULT,
                          y[0], x[0]);
       Value no = arith::ConstantOp::create(b, b.getBoolAttr(false));
@@ -129,7 +129,7 @@ public:
     return state;
   }
   State getResults(ArrayRef<Value> state) const override {
-    // An extremum has the type of its elements.
+    // The extremum has the element type.
     Value extremum = cast(state[0], carried, from);
     return positions ? State{state[1], extremum} : State{extremum};
   }
@@ -138,7 +138,7 @@ private:
   bool isLargest, positions;
 };
 
-/// The greatest element, and the sum of exponentials relative to it.
+/// The running maximum, and the sum of exponentials relative to it.
 class LogSumExp : public Code {
 public:
   using Code::Code;
@@ -151,7 +151,7 @@ public:
   }
   State merge(ArrayRef<Value> x, ArrayRef<Value> y) const override {
     Value most = emitMax(b, x[0], y[0]);
-    // Infinities of one sign have no difference.
+    // Equal infinities have no difference: the factor is 1.
     auto scale = [&](ArrayRef<Value> state) -> Value {
       Value difference = arith::SubFOp::create(b, state[0], most);
       Value factor = emitFn(b, llir::Fn::Exp, difference, carried);

@@ -1,11 +1,11 @@
 //===- ScanKernel.cpp - Kernels that scan rows ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A unit is a row, or one part of it: [outer, part, inner], the last the
-// fastest. A thread alone goes through it element by element; a team takes some
-// elements of each member at a time, scans what members come to, and goes on
-// from what all of them do. The order in which states are merged depends on the
-// schedule alone.
+// Scans. A work item is a row, or a part of one, in the order [outer, part,
+// inner] with inner the fastest. A single thread processes it element by
+// element. In a thread group each thread takes some elements, the threads'
+// totals are scanned, and the group continues from the overall total. The order
+// in which states are merged depends only on the schedule.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ using namespace luminal;
 using namespace mlir;
 
 namespace {
-/// Elements that a member of a team takes in a row.
+/// Consecutive elements per thread of a group.
 constexpr int64_t kEach = 4;
 
 class ScanKernel {
@@ -31,7 +31,8 @@ public:
       dims.push_back(e.addDim(extent));
   }
 
-  /// Sets what a unit has. `parts` of a row: 1 where these are no units.
+  /// Sets the range of a work item. `parts`: parts per row; 1 if rows are not
+  /// split.
   void setUnit(Value unit, const Expr &parts) {
     SmallVector<unsigned> unitDims = dims;
     SmallVector<Expr> unitExtents = extents;
@@ -42,7 +43,7 @@ public:
     end = e.minS(length, e.add(begin, e.value(part)));
   }
 
-  /// What all elements of the unit come to, in each member.
+  /// The total of the work item's elements, in every thread.
   ScanCode::State reduce() {
     ScanCode::State identity = code->getIdentity();
     Value step = e.constant(e.team.count), first = begin;
@@ -55,7 +56,7 @@ public:
     return getAll(own);
   }
 
-  /// What `states` say of the parts before that of the unit.
+  /// The total of the parts before this one, from their `states`.
   ScanCode::State readBefore(ValueRange states) {
     ScanCode::State identity = code->getIdentity();
     unsigned dim = e.addDim(hlir::getExtents(states[0])[axis]);
@@ -73,7 +74,7 @@ public:
     return getAll(own);
   }
 
-  /// Writes the unit's elements, behind `before`.
+  /// Writes the work item's results, starting from the state `before`.
   void scan(ScanCode::State before, bool exclusive) {
     if (e.team.count > 1)
       return scanByTeam(std::move(before), exclusive);
@@ -86,7 +87,7 @@ public:
               });
   }
 
-  /// Writes a state of the unit's part.
+  /// Writes the state of the work item's part.
   void writeState(const ScanCode::State &state) {
     e.byOneMember([&] {
       for (auto [i, v] : llvm::enumerate(state))
@@ -102,8 +103,8 @@ private:
     index[axis] = at;
     return index;
   }
-  /// The place of element `at` of the walk is the value of dims[axis] from here
-  /// on.
+  /// Sets dims[axis] to the position of element `at` in scan order, and returns
+  /// it.
   Value setPlace(Value at) {
     if (reverse)
       at = e.sub(e.sub(length, e.constant(1)), at);
@@ -128,7 +129,7 @@ private:
                         return code->merge(a, b);
                       });
   }
-  /// Of all members.
+  /// The merged states of all threads.
   ScanCode::State getAll(const ScanCode::State &own) {
     return scanTeam(own).all;
   }
@@ -138,7 +139,7 @@ private:
     Value offset = e.mul(e.team.member, e.constant(kEach));
     e.forLoop(begin, end, step, before, [&](Value base, ValueRange carried) {
       Value first = e.add(base, offset), last = e.sub(end, e.constant(1));
-      // What each of the member's elements comes to with those before.
+      // The inclusive scan of this thread's elements.
       SmallVector<ScanCode::State> own;
       SmallVector<Value> isThere;
       for (int64_t k = 0; k < kEach; ++k) {
@@ -183,7 +184,7 @@ private:
   Value length;
   SmallVector<unsigned> dims;
   unsigned partDim = 0;
-  /// The unit's elements, counted in the order of the walk.
+  /// The work item's elements, numbered in scan order.
   Value begin, end;
 };
 

@@ -70,7 +70,8 @@ void ScatterLoops::atRow(const Index &updateIndex, function_ref<void()> body) {
   Value at = e.emit(op.getIndices(), updateIndex);
   if (at.getType().isInteger(32))
     at = arith::ExtSIOp::create(e.b, e.b.getI64Type(), at);
-  // The code below is guarded, so an empty destination needs no other check.
+  // The code below is guarded by this check, so an empty destination needs no
+  // other.
   Value inside = at;
   if (op.getChecked())
     inside = e.emitRangeCheck(at, extents[0], /*guarded=*/true);

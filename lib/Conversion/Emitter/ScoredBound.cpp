@@ -8,7 +8,7 @@
 using namespace luminal;
 using namespace mlir;
 
-/// `number` in the shape of `like`, integers.
+/// An integer constant of the type of `like`.
 static Value makeConstant(ImplicitLocOpBuilder &b, Type like,
                           const llvm::APInt &number) {
   if (auto vector = dyn_cast<VectorType>(like))

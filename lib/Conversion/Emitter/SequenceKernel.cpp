@@ -1,9 +1,10 @@
 //===- SequenceKernel.cpp - Kernels one after the other in a block --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A block of threads takes all units of each kernel, which is emitted as it
-// would be in a function of its own, and meets before the next one. Where a
-// kernel has less threads than the block, the first of these run it.
+// A sequence of kernels in one launch. One thread block computes all work items
+// of each kernel, whose code is emitted as in a function of its own, with a
+// barrier between kernels. If a kernel uses fewer threads than the block has,
+// the first threads run it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +17,7 @@
 using namespace luminal;
 using namespace mlir;
 
-/// The threads that run what `parent` holds meet among themselves.
+/// Restricts the barriers inside `parent` to its first `threads` threads.
 static void meetAmong(Operation *parent, unsigned threads) {
   SmallVector<NVVM::Barrier0Op> barriers;
   parent->walk([&](NVVM::Barrier0Op op) { barriers.push_back(op); });
@@ -53,7 +54,7 @@ public:
   }
 
 private:
-  /// Where a value begins.
+  /// The base address of a value.
   Value getAddress(Value v) {
     llir::SequenceMemory::Place at = memory.getPlace(v);
     using Kind = llir::SequenceMemory::Place::Kind;
@@ -68,7 +69,7 @@ private:
     return e.address(begin(), e.constant(at.offset), e.b.getI8Type());
   }
 
-  /// Nothing waits for what it writes.
+  /// Emits a copy to a result that no kernel of the sequence reads.
   void emitCopy(const llir::SequenceMemory::Copy &copy) {
     auto type = cast<RankedTensorType>(op->getResult(copy.result).getType());
     Type element = getStorageType(type.getElementType());
@@ -84,7 +85,7 @@ private:
               });
   }
 
-  /// The result is how many bytes of the block's memory are taken meanwhile.
+  /// Emits a kernel; returns the bytes of shared memory that it uses.
   int64_t emitKernel(llir::KernelOp kernel) {
     SmallVector<Value> buffers;
     for (Value operand : kernel.getInputs())

@@ -1,12 +1,11 @@
 //===- SortKernel.cpp - Kernels that sort and merge runs ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A run is sorted in memory that the threads of a block share: a bitonic
-// network of pairs, by key and then by place, so that no two elements are equal
-// and the order is stable; or each element counts those before it. What is
-// missing of the last run comes behind all there is. When runs are merged, each
-// element finds its place by how many elements of every other run come before
-// it.
+// Sorts. A run is sorted in the shared memory of a block, either by a bitonic
+// network, comparing keys and then positions (so no two elements are equal and
+// the order is stable), or by counting the elements before each element. The
+// last run is padded with elements that sort last. To merge runs, each
+// element's position is the number of elements of all runs that precede it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,14 +20,15 @@ using namespace luminal;
 using namespace mlir;
 
 namespace {
-/// The rows of a tensor, and which of them a unit has.
+/// The rows of a tensor, and the row of a work item.
 class Rows {
 public:
   Rows(Emitter &e, Value tensor) : extents(hlir::getExtents(tensor)) {
     for (const Expr &extent : extents)
       dims.push_back(e.addDim(extent));
   }
-  /// `count` units a row; the number of this one in its row.
+  /// Sets the row for work items of which each row has `count`; returns the
+  /// number of the work item in its row.
   Value setUnit(Emitter &e, Value unit, const Expr &count) {
     SmallVector<unsigned> unitDims = dims;
     SmallVector<Expr> unitExtents = extents;
@@ -37,7 +37,7 @@ public:
     setDims(e, unitDims, unitExtents, unit);
     return e.value(Expr::dim(unitDims.back()));
   }
-  /// Element `at` of the row.
+  /// The index of element `at` of the row.
   Index getIndex(Emitter &e, Value at) {
     e.setDim(dims.back(), at);
     Index index;
@@ -52,13 +52,13 @@ private:
   SmallVector<unsigned> dims;
 };
 
-/// Positions, and keys where there are results for them.
+/// The sorted positions, and the keys if they are results too.
 class Taken {
 public:
   Taken(Emitter &e, Operation *op) : e(e), op(op), rows(e, op->getResult(0)) {}
 
   void setRow(Value unit, const Expr &count) { rows.setUnit(e, unit, count); }
-  /// Element `at` of the row: a position (i64), and its key.
+  /// Stores element `at` of the row: a position (i64) and its key.
   void store(Value at, Value position, Value key) {
     Index index = rows.getIndex(e, at);
     Type type = getElementType(op->getResult(0));
@@ -89,8 +89,8 @@ static Value both(Emitter &e, Value x, Value y) {
 // Keys
 //===----------------------------------------------------------------------===//
 
-/// An integer in the order of the elements `x`, of i32 or of i64. -0 is 0, and
-/// no number has the key of NaN.
+/// An integer (i32 or i64) that orders like the elements `x`. -0 has the key of
+/// 0; no number has the key of NaN.
 static Value emitKey(Emitter &e, Value x, Type element, bool descending,
                      bool nanFirst) {
   ImplicitLocOpBuilder &b = e.b;
@@ -173,7 +173,7 @@ private:
                       hlir::describePlace(op.getLoc()) +
                           ": 'llir.sort_runs' op the positions of a row"});
   }
-  /// Of the block; without one, of the thread.
+  /// Shared memory of the block; for a single thread, memory of its own.
   Value makeMemory(Type type) {
     if (e.team.count > 1)
       return e.makeShared(type, run);
@@ -183,7 +183,7 @@ private:
     if (e.team.count > 1)
       NVVM::Barrier0Op::create(e.b);
   }
-  /// For every one of `count` things, shared by the members.
+  /// Runs `body` for each index in the range, distributed over the threads.
   void forEach(Value lo, Value hi, function_ref<void(Value)> body) {
     Value first = e.team.count > 1 ? e.add(lo, e.team.member) : lo;
     e.forLoop(first, hi, e.constant(e.team.count), body);
@@ -204,8 +204,8 @@ private:
     });
   }
 
-  /// Bitonic runs of 2, 4, ... elements; each is sorted by exchanges at half of
-  /// its size, a quarter, ... 1.
+  /// A bitonic sort: runs of 2, 4, ... elements are sorted by compare-exchange
+  /// at half their size, a quarter, ... 1.
   void sort() {
     const int64_t steps = llvm::Log2_64(static_cast<uint64_t>(run));
     Value one = e.constant(1);
@@ -218,15 +218,15 @@ private:
     });
   }
 
-  /// A warp has the pairs of a stretch of elements for itself as long as they
-  /// are not farther from each other than it has threads.
+  /// Synchronises after a step. While the distance is less than a warp, each
+  /// warp works on its own range of elements.
   void meetAfter(Value step, Value distance) {
     if (e.team.count <= 1)
       return;
     Value own = e.constant(llvm::Log2_64(e.team.warp));
     Value isLast =
         compare(e, arith::CmpIPredicate::eq, distance, e.constant(0));
-    // What comes next: the half of the distance, or that of the next step.
+    // The next distance: half of this one, or the first of the next step.
     Value next = arith::SelectOp::create(e.b, isLast, step,
                                          e.sub(distance, e.constant(1)));
     Value isFar = e.less(own, e.maxS(distance, next));
@@ -257,7 +257,7 @@ private:
     Value below = arith::SubIOp::create(b, stride, one);
     forEach(e.constant(0), e.constant(run / 2), [&](Value pair) {
       pair = narrow(pair);
-      // The bit of the distance is put in between.
+      // Insert the distance's bit into the number of the pair.
       Value low = both(e, pair, below);
       Value i =
           arith::SubIOp::create(b, arith::ShLIOp::create(b, pair, one), low);
@@ -280,7 +280,8 @@ private:
   // Elements in memory
   //===--------------------------------------------------------------------===//
 
-  /// A key of 32 bits with the place behind it, or a key and a place.
+  /// The storage of an element: a 32-bit key with the position in the low bits,
+  /// or a key and a position.
   SmallVector<Type> getParts() const {
     Type i64 = e.b.getI64Type();
     return isWide() ? SmallVector<Type>{i64, e.b.getI32Type()}
@@ -302,14 +303,14 @@ private:
         e.b, e.b.getI32Type(),
         arith::ShRUIOp::create(e.b, x[0], e.constant(32)));
   }
-  /// An i64.
+  /// The position of the element (i64).
   Value getPlace(ArrayRef<Value> x) {
     Value place =
         isWide() ? x[1]
                  : Value(arith::TruncIOp::create(e.b, e.b.getI32Type(), x[0]));
     return arith::ExtUIOp::create(e.b, e.b.getI64Type(), place);
   }
-  /// Whether x comes after y; no two are equal.
+  /// Whether x comes after y; no two elements are equal.
   Value isBehind(ArrayRef<Value> x, ArrayRef<Value> y) {
     Value after = compare(e, arith::CmpIPredicate::sgt, x[0], y[0]);
     if (!isWide())
@@ -318,7 +319,7 @@ private:
                       compare(e, arith::CmpIPredicate::ugt, x[1], y[1]));
     return arith::OrIOp::create(e.b, after, same);
   }
-  /// What they are aligned to as well.
+  /// Size of `type` in bytes, which is also its alignment.
   static unsigned getBytes(Type type) {
     return type.getIntOrFloatBitWidth() / 8;
   }
@@ -335,9 +336,9 @@ private:
                             getBytes(v.getType()));
   }
 
-  /// Where the first element of a run is in the row of the results.
+  /// The position in the row's results of the first element of a run.
   Value getTarget(Value number, Value first) {
-    // Runs before have as many as a whole one.
+    // Earlier runs are full.
     Expr ofRun =
         Expr::min(op.getKept(), Expr::max(0, Expr(run) - op.getFirst()));
     return e.sub(e.mul(number, e.value(e.simplify(ofRun))), first);
@@ -353,7 +354,7 @@ private:
     });
   }
 
-  /// Each element is behind as many as come before it.
+  /// Counting sort: each element's rank is the number of elements before it.
   void count(Taken &taken, Value number, Value begin, Value length) {
     Value first = e.value(op.getFirst()), kept = e.value(op.getKept());
     Value end = e.minS(length, e.add(first, kept));
@@ -374,8 +375,8 @@ private:
 
   using Take = function_ref<void(ArrayRef<Value> x, Value rank, Value isMine)>;
 
-  /// A warp has an element, and each of its threads the same part of all, of
-  /// which the warp counts those before the element by votes.
+  /// A warp ranks one element. Each thread compares it with an equal share of
+  /// all elements, and the warp counts the results by votes.
   void countByWarps(Take take) {
     ImplicitLocOpBuilder &b = e.b;
     Type i32 = b.getI32Type();
@@ -457,8 +458,8 @@ public:
     Value own =
         e.add(begin, e.mul(e.divU(e.sub(at, begin), runLength), runLength));
     key = read(op.getKeys(), at);
-    // Those of the element's own run are before it; of runs before also those
-    // that are equal.
+    // The rank starts with the element's position in its own run; elements of
+    // earlier runs precede it also if they are equal.
     Value rank = e.forLoop(
         begin, end, runLength, e.sub(at, own),
         [&](Value first, ValueRange carried) -> SmallVector<Value> {
@@ -494,8 +495,8 @@ private:
     Emitter::MemoScope scope(e);
     return e.emit(of, rows.getIndex(e, at));
   }
-  /// From `first` on, where the elements end that come before the key, or with
-  /// `equal` are not behind it; at most `last`.
+  /// Binary search in [first, last) for the first element that does not come
+  /// before the key; with `equal`, for the first that comes after it.
   Value findEnd(Value first, Value last, Value equal) {
     ImplicitLocOpBuilder &b = e.b;
     Type i64 = b.getI64Type();

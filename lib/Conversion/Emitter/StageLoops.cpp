@@ -29,7 +29,7 @@ int64_t StageProduct::getColumnBlock() const {
   return axis ? axis->block : form.getNumber("panel", 0);
 }
 
-/// Loops over the batch dims from number `batch` on.
+/// Emits loops over the batch dims from `batch` on.
 void StageProduct::emitBatch(size_t batch, function_ref<void()> body) {
   if (batch == p.batch.size())
     return body();
@@ -81,7 +81,7 @@ Expr StageProduct::getCost() const {
 }
 
 //===----------------------------------------------------------------------===//
-// Units and rows
+// Work items and rows
 //===----------------------------------------------------------------------===//
 
 Grid luminal::getGrid(const StageAnalysis &s) {
@@ -151,7 +151,7 @@ void luminal::emitRowResults(Emitter &e, const StageAnalysis &s,
     Emitter::Repeated repeated(e, {extent});
     SmallVector<bool> before = isDone;
     e.laneLoop(column, e.constant(0), e.value(extent), lanes, [&] {
-      // The loop's body stands twice: whole vectors, and the rest.
+      // The body is emitted twice: for whole vectors and for the remainder.
       isDone = before;
       write(at, [&](Value other) {
         return getRank(other) == at.size() &&

@@ -1,9 +1,9 @@
 //===- StagedKernel.cpp - Kernels of several anchors ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A unit of work is a block of the parallel space. It computes each anchor for
-// all of its block, one after the other (StageAnalysis), and what a later stage
-// reads stays in scratch.
+// A kernel of several anchors. A work item is a block of the parallel space. It
+// computes each anchor for the whole block, one after the other
+// (StageAnalysis), and keeps in scratch what a later stage reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,14 +34,16 @@ private:
   const WorkLoop &loop;
   StageAnalysis s;
   SmallVector<IndexRange> ranges;
-  /// Lanes of loops over the elements of a row.
+  /// Lanes of the loops over the elements of a row.
   unsigned lanes = 1;
-  /// What stages take besides kept values, and their operations in a unit.
+  /// Scratch bytes of stages besides kept values, and scalar operations per
+  /// work item.
   Expr stageBytes = 0, cost = 0;
 };
 } // namespace
 
-/// Values of a block, placed from the start of the worker's scratch.
+/// Assigns addresses to a block's kept values, from the start of the worker's
+/// scratch.
 void StagedKernel::setBases() {
   for (size_t i = 0; i < s.stages.size(); ++i)
     for (const KeptValue &kept : s.getKept(i))
@@ -80,7 +82,7 @@ void StagedKernel::emitProductStage(size_t i) {
 //===----------------------------------------------------------------------===//
 
 void StagedKernel::emitReduction(llir::RowReductionOpInterface op) {
-  // The value that this reduction is the first to read and that is kept.
+  // The kept value that this reduction is the first to read.
   Value kept;
   for (Value operand : op->getOperands())
     if (s.isKeptOnTheWay(operand) && !e.isPlaced(operand))
@@ -114,7 +116,7 @@ void StagedKernel::emitRowStage(size_t i) {
 }
 
 //===----------------------------------------------------------------------===//
-// Units
+// Work items
 //===----------------------------------------------------------------------===//
 
 WorkShape StagedKernel::emit() {

@@ -1,14 +1,15 @@
 //===- StreamedKernel.cpp - Anchors walked jointly over one dim -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A unit of work takes a block of rows through all anchors for one chunk of the
-// streamed dim after the other (StreamedStages). What was taken so far is a
-// state for each row: of its reductions, and of the lines that products sum.
-// Terms are relative to a reference of their row (StreamReference).
+// Streamed anchors (attention) on a CPU core. A work item is a block of rows;
+// it takes all anchors through one chunk of the streamed dim after the other
+// (StreamedStages). For each row it keeps the running state of its reductions
+// and of the lines that products sum. Terms are relative to a reference of
+// their row (StreamReference).
 //
-// Where a mask is proved (MaskAnalysis), a unit walks only the chunks that some
-// row of it needs: what it leaves out are zeros times elements of products'
-// right operands, which are looked at for a value that is not finite first.
+// If a mask has been proved (MaskAnalysis), a work item iterates only over the
+// chunks that some of its rows need. A skipped chunk contributes zeros times
+// elements of right operands, so those elements are first checked to be finite.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +33,7 @@ using Anchor = StreamedSpace::Anchor;
 using Role = StreamedSpace::Role;
 
 namespace {
-/// Scratch with elements of one type.
+/// Scratch for elements of one type.
 struct Room {
   Type type;
   Expr offset;
@@ -41,11 +42,12 @@ struct Room {
 
 struct Reference : StreamReference {
   explicit Reference(StreamReference r) : StreamReference(r) {}
-  /// For each row: what terms are relative to, and the factor of the chunk.
+  /// For each row: the current reference, and the rescale factor of the current
+  /// chunk.
   Room used, factor;
 };
 
-/// The state of a reduction, for each row.
+/// The running state of a reduction for each row.
 struct RowState {
   const Anchor *anchor;
   llir::ReductionOpInterface op;
@@ -57,7 +59,7 @@ struct RowState {
 struct Sum {
   const Anchor *anchor;
   ProductAnalysis p;
-  /// As accumulators.
+  /// The lines in the accumulator type.
   Room lines;
 };
 
@@ -108,7 +110,7 @@ private:
   void store(const Room &room, Value at, Value v) {
     LLVM::StoreOp::create(e.b, v, e.address(room.base, at, room.type));
   }
-  /// A vector over the lanes there are.
+  /// A vector over the current lanes.
   Value loadLanes(const Room &room, Value at);
   void storeLanes(const Room &room, Value at, Value v);
   void overLine(const Sum &sum,
@@ -122,21 +124,22 @@ private:
   SmallVector<Reference> references;
   SmallVector<RowState> states;
   std::vector<Sum> sums;
-  /// Values that are computed for a chunk, by the reduction that does so (or
-  /// none of them).
+  /// Values computed for a chunk, and the reduction that computes them (null:
+  /// none).
   SmallVector<std::pair<Value, const Anchor *>> terms;
-  /// Values with memory of their own, and where it begins.
+  /// Values with scratch of their own, and its offset.
   SmallVector<std::pair<Value, Expr>> kept;
-  /// What a row needs of the stream, if not all of it; where a unit's walk
-  /// begins and ends, and whether it has to see all of it.
+  /// The range of the stream that a row needs, if not all of it. `bounds` holds
+  /// the range of the work item, and whether it must iterate over the whole
+  /// stream.
   std::optional<NeededSpan> span;
   Room bounds;
-  /// A walk ends at a multiple of this after its first chunk, if it divides
-  /// the chunk: whole steps of all forms.
+  /// The end of a range is rounded up to a multiple of this, if it divides the
+  /// chunk, so that all forms take whole steps.
   int64_t granule = 1;
   unsigned lanes = 1;
-  /// Units that walk a part of the stream each, for the same rows; and what
-  /// they leave, the first of the scratch.
+  /// The number of parts of the stream (split-kv), and the size of the states,
+  /// which come first in scratch.
   int64_t parts;
   Expr stateBytes = 0;
   Expr bytes = 0, productBytes = 0, cost = 0;
@@ -160,7 +163,8 @@ void StreamedKernel::keep(Value v, const Expr &count) {
   addRoom(getStorageType(getElementType(v)), count);
 }
 
-/// What another unit may go on with (StreamedStages::countStateBytes).
+/// The states that another work item can continue from
+/// (StreamedStages::countStateBytes).
 void StreamedKernel::makeStates() {
   Expr rows = s.countRows();
   for (const Anchor *anchor : t.getReferences()) {
@@ -205,7 +209,7 @@ void StreamedKernel::makeRoom() {
     Value v = anchor.role == Role::Sum ? t.getComputedTerms(anchor) : Value();
     if (!v)
       continue;
-    // The last reduction over terms with this reference computes them too.
+    // The last reduction with this reference computes the terms too.
     const Anchor *by = nullptr;
     for (const Anchor &other : t.getAnchors())
       if (other.role == Role::Reduction && other.reference == anchor.reference)
@@ -256,7 +260,7 @@ void StreamedKernel::storeLanes(const Room &room, Value at, Value v) {
     LLVM::StoreOp::create(e.b, v, address, alignment);
 }
 
-/// The elements of the row's line, as vectors.
+/// Iterates over the elements of the row's line, as vectors.
 void StreamedKernel::overLine(
     const Sum &sum, function_ref<void(const Index &at, Value place)> body) {
   Value result = sum.anchor->op->getResult(0);
@@ -294,8 +298,8 @@ void StreamedKernel::emitInitial() {
   });
 }
 
-/// The references of a maximum that was `before` and is `maximum`, and the
-/// factors by which what follows them is scaled.
+/// Updates the references that follow a running maximum, which grew from
+/// `before` to `maximum`, and the rescale factors.
 void StreamedKernel::emitReferences(RowState &state, Value maximum,
                                     Value before) {
   Value row = getRow(s.index);
@@ -309,7 +313,8 @@ void StreamedKernel::emitReferences(RowState &state, Value maximum,
   }
 }
 
-/// The reductions of a row over [lo, hi), and the terms that products read.
+/// Updates the reductions of a row with [lo, hi), and computes the terms that
+/// products read.
 void StreamedKernel::emitRow(Value lo, Value hi) {
   Value row = getRow(s.index);
   KernelAnalysis::Place place = t.getChunkPlace();
@@ -345,7 +350,7 @@ void StreamedKernel::emitRow(Value lo, Value hi) {
       emitReferences(state, state.emission.emitResults(e.b, now)[0],
                      state.emission.emitResults(e.b, before)[0]);
   }
-  // Terms that no reduction computes.
+  // Terms that belong to no reduction.
   if (llvm::none_of(terms, [](auto &term) { return !term.second; }))
     return;
   unsigned column = e.addDim(t.extent);
@@ -400,11 +405,11 @@ void StreamedKernel::emitSum(Sum &sum) {
 }
 
 //===----------------------------------------------------------------------===//
-// Units
+// Work items
 //===----------------------------------------------------------------------===//
 
-/// Notes that the unit has to see all of the stream where this holds (i1) for
-/// some lane.
+/// Records that the work item must iterate over the whole stream if this
+/// condition (i1) is true in some lane.
 void StreamedKernel::noteWhere(Value isBad) {
   if (e.isVector()) {
     if (Value mask = e.getLane().mask)
@@ -414,15 +419,15 @@ void StreamedKernel::noteWhere(Value isBad) {
   e.ifThen(isBad, [&] { store(bounds, e.constant(2), e.constant(1)); });
 }
 
-/// Notes where an element that `sum` multiplies at [lo, hi) of the stream is
-/// not finite.
+/// Records whether an element of the right operand of `sum` at [lo, hi) of the
+/// stream is not finite.
 void StreamedKernel::emitFiniteCheck(const Sum &sum, Value lo, Value hi) {
   ProductAnalysis p = t.analyze(*sum.anchor);
   llir::LoopFormAttr form = getForm(*sum.anchor);
   StageProduct product(e, s, ranges, p, form);
   Value zero = e.constant(0), one = e.constant(1);
   Index at = p.getOperandIndex(p.columns);
-  // Zero, or NaN.
+  // Adds zero times the element: 0 or NaN.
   auto takeZero = [&](Value sum) -> Value {
     Value v = emitCast(e.b, e.emit(p.columns.operand, at),
                        getElementType(p.columns.operand), p.accumulator);
@@ -455,8 +460,8 @@ void StreamedKernel::emitFiniteCheck(const Sum &sum, Value lo, Value hi) {
   });
 }
 
-/// Notes where an element that makes scores of the unit's rows with indices
-/// [lo, hi) of the stream is too large (ScoredBound.h).
+/// Records whether an operand of the scores of the work item's rows, at indices
+/// [lo, hi) of the stream, is too large (ScoredBound.h).
 void StreamedKernel::emitBoundCheck(const Anchor &anchor, Value lo, Value hi) {
   ProductAnalysis p = t.analyze(anchor);
   llir::LoopFormAttr form = getForm(anchor);
@@ -493,8 +498,8 @@ void StreamedKernel::emitBoundCheck(const Anchor &anchor, Value lo, Value hi) {
   });
 }
 
-/// Where the unit's walk of `part` begins and ends: whole chunks that have all
-/// that its rows need.
+/// The range of `part` that the work item iterates over: whole chunks that
+/// cover what its rows need.
 IndexRange StreamedKernel::emitWalked(IndexRange part) {
   Value first = e.constant(0), last = e.constant(1), isAll = e.constant(2);
   Value none = e.constant(0), extent = e.value(t.extent);
@@ -514,7 +519,7 @@ IndexRange StreamedKernel::emitWalked(IndexRange part) {
   };
   Value lo = roundDown(load(bounds, first), t.chunk);
   Value hi = e.add(load(bounds, last), e.constant(granule - 1));
-  // Nothing of the part is needed where it ends before it begins.
+  // The range is empty if the part has nothing that is needed.
   lo = e.maxS(part.lo, e.minS(part.hi, lo));
   hi = e.maxS(part.lo, e.minS(part.hi, roundDown(hi, granule)));
   for (const Sum &sum : sums) {
@@ -550,7 +555,8 @@ void StreamedKernel::emitChunk(Value lo, Value hi) {
     emitSum(sum);
 }
 
-/// What was taken becomes the anchors' results, and those the kernel's.
+/// Turns the final states into the anchors' results and writes the kernel's
+/// results.
 void StreamedKernel::emitEnd() {
   e.clearPlaces();
   forEachRow(e, s, ranges, [&] {
@@ -598,7 +604,7 @@ void StreamedKernel::emitEnd() {
   forEachRow(e, s, ranges, [&] { emitRowResults(e, s, lanes); });
 }
 
-/// What `part` of the stream is; all of it where there is one part.
+/// The range of part `part` of the stream; all of it if there is one part.
 IndexRange StreamedKernel::emitPart(Value part) {
   Value extent = e.value(t.extent);
   if (parts == 1)
@@ -609,7 +615,7 @@ IndexRange StreamedKernel::emitPart(Value part) {
   return {lo, e.minS(extent, e.add(lo, share))};
 }
 
-/// The states of the unit's rows for `part` of the stream.
+/// Computes the states of the work item's rows for `part` of the stream.
 void StreamedKernel::emitWalk(Value part) {
   setBases();
   emitInitial();
@@ -626,10 +632,11 @@ void StreamedKernel::emitWalk(Value part) {
 }
 
 //===----------------------------------------------------------------------===//
-// Parts
+// Split-kv
 //===----------------------------------------------------------------------===//
 
-/// The states at `from` to `to`, which begin at multiples of their alignment.
+/// Copies the states at `from` to `to`; both are aligned to the states'
+/// alignment.
 void StreamedKernel::emitCopy(Value from, Value to) {
   constexpr int64_t kPiece = 64;
   Type i64 = e.b.getI64Type(), i8 = e.b.getI8Type();
@@ -643,7 +650,7 @@ void StreamedKernel::emitCopy(Value from, Value to) {
       });
 }
 
-/// Adds the states at `other` to those of the unit.
+/// Merges the states at `other` into those of the work item.
 void StreamedKernel::emitMerge(Value other) {
   auto theirs = [&](Room room) {
     room.base = e.address(other, e.value(room.offset), e.b.getI8Type());
@@ -651,7 +658,7 @@ void StreamedKernel::emitMerge(Value other) {
   };
   forEachRow(e, s, ranges, [&] {
     Value row = getRow(s.index);
-    // By what both are scaled.
+    // The rescale factors of both states.
     llvm::MapVector<Value, std::pair<Value, Value>> factors;
     auto scale = [&](RowState &state, SmallVector<Value> v, Value factor) {
       const Reference *r = getReference(*state.anchor);
@@ -704,9 +711,8 @@ void StreamedKernel::emitMerge(Value other) {
   });
 }
 
-/// A unit is a part of the stream for a block of rows. It leaves its states in
-/// memory; the one that is last at the block merges those of all parts, in
-/// their order.
+/// Work items with split-kv: each stores the states of its part to memory, and
+/// the last to arrive for a block of rows merges those of all parts in order.
 void StreamedKernel::emitUnitsOfParts(const Grid &grid) {
   Emitter::Repeated repeated(e, {s.extents.begin(), s.extents.end()});
   Value count = e.constant(parts), size = e.value(stateBytes);

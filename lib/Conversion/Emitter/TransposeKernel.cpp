@@ -1,9 +1,9 @@
 //===- TransposeKernel.cpp - Transposing maps, by tiles on chip ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A unit is a tile of the results. The views that the schedule names are read
-// along their own axis into shared memory, then elements are computed along the
-// results' and find them there.
+// Transposes. A work item is a tile of the results. The views named by the
+// schedule are read along their contiguous axis into shared memory; then the
+// elements are computed along the results' contiguous axis and read from there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +45,7 @@ public:
       SmallVector<IndexRange> ranges = grid.setUnit(e, unit);
       e.setDim(firstRow, ranges[rows].lo);
       e.setDim(firstColumn, ranges[columns].lo);
-      // All have read what an earlier tile left there.
+      // All threads are done with the previous tile.
       NVVM::Barrier0Op::create(e.b);
       for (auto [form, value] :
            llvm::zip_equal(e.loopCase.getForms(), staged)) {
@@ -76,8 +76,8 @@ private:
         ->getResult(0);
   }
 
-  /// Where the element at the current index is in the tile: rows are
-  /// neighbours.
+  /// The position of the element at the current index in the tile, whose rows
+  /// are contiguous.
   Expr getPlace(Value v) const {
     auto inTile = [&](size_t axis, unsigned first) {
       return Expr::dim(domain.dims[axis]) - Expr::dim(first);
@@ -87,8 +87,8 @@ private:
            inTile(rows, firstRow);
   }
 
-  /// Runs `body` for all indices of the tile, threads in turn along `fast`,
-  /// `lanes` at a time.
+  /// Runs `body` for all indices of the tile, `lanes` at a time along `fast`,
+  /// distributed over the threads.
   void forEach(size_t fast, size_t slow, unsigned lanes,
                ArrayRef<IndexRange> ranges, function_ref<void()> body) {
     constexpr unsigned kUnroll = 4;
@@ -136,7 +136,7 @@ private:
   SmallVector<SmallVector<unsigned>> groups;
   Domain domain;
   Grid grid;
-  /// Axes of the domain: along which tiles are read, and written.
+  /// The axes of the domain along which tiles are read and written.
   size_t rows, columns;
   int64_t tile;
   unsigned firstRow, firstColumn;

@@ -1,14 +1,14 @@
 //===- UpdateKernel.cpp - Kernels that update rows in any order -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A unit of work is a block of the updates. Their order is of no matter: units
-// that meet at an element write the same bits, or add or compare atomically,
-// which is exact for integers. Floats are compared as the integers of their
-// bits. A team shares the columns of a row, whose index
-// it reads once.
+// Scatters whose updates may be applied in any order. A work item is a block of
+// the updates. Work items that update the same element write the same bits, or
+// use atomics, which are exact for integers; floats are compared as the
+// integers of their bits. A thread group shares the columns of a row, whose
+// index is loaded once.
 //
-// Sums of few integers that many updates meet at are counted in shared memory
-// first (`private`), and each block then adds what it has to each of them.
+// Integer sums into few elements are first counted in shared memory
+// (`private`), and each block then adds its counts to the elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,8 +58,8 @@ private:
     return e.loopCase.getForm(llir::getPosition(op)).getNumber(name, otherwise);
   }
 
-  /// Shared memory has atomics of 32 bits: what a sum of 64 bits carries is
-  /// counted apart.
+  /// Shared memory has 32-bit atomics only, so the upper half of 64-bit sums is
+  /// counted separately.
   void makeCounters(unsigned count) {
     type = cast<IntegerType>(getElementType(op.getUpdates()));
     low = e.makeShared(e.b.getI32Type(), count);
@@ -152,7 +152,7 @@ private:
                               width));
   }
 
-  /// An update is read beside its index, not after it.
+  /// The update is loaded in parallel with its index.
   void updateOne() {
     Value v = e.emit(op.getUpdates(), domain.index);
     atRow(updateIndex, [&] { write(v); });
@@ -174,7 +174,8 @@ private:
   }
 
   void write(Value v) {
-    // Of other types there is one update at most (llir::isOrderFree).
+    // For other combinations there is at most one update per element
+    // (llir::isOrderFree).
     Type type = v.getType();
     bool isMax = op.getCombine() == hlir::Combine::Max,
          isFloat = isMax && (type.isF32() || type.isF64()),
@@ -196,12 +197,11 @@ private:
                               v.getType().getIntOrFloatBitWidth() / 8);
   }
 
-  /// Bits of positive floats are in the order of signed integers, and above
-  /// all negative ones; those of negative floats are in reverse. A NaN is
-  /// written as the positive one, which is above infinity in both orders. One
-  /// that is there, of whatever bits, stays: nobody writes there. What is read
-  /// may be old, but only grows, so most updates are done when they have read
-  /// that there is more.
+  /// The bits of positive floats order as signed integers and are above those
+  /// of all negative floats, which order in reverse. A NaN is written as the
+  /// positive NaN, which is above infinity in both orders. A NaN that is
+  /// already there, with any bits, stays: no one overwrites it. The value read
+  /// first may be stale but only grows, so most updates end with that read.
   void writeMaximum(Value at, Value v) {
     ImplicitLocOpBuilder &b = e.b;
     using F = arith::CmpFPredicate;
@@ -234,7 +234,7 @@ private:
   }
 
   Index updateIndex, columns;
-  /// The counters of a block: their low 32 bits, and the others of wider ones.
+  /// The counters of a block: the low 32 bits, and the high bits of wider ones.
   Value low, high;
   IntegerType type;
 };

@@ -1,7 +1,7 @@
 //===- WholeKernel.cpp - Kernels of one op --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The op has the code of a unit (WholeEmissionOpInterface).
+// The op itself emits the code of a work item (WholeEmissionOpInterface).
 //
 //===----------------------------------------------------------------------===//
 
