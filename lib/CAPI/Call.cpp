@@ -41,7 +41,8 @@ ContextPool::take(const std::shared_ptr<const Artifact> &artifact,
                   uint32_t threads, std::optional<CallerStream> stream) {
   {
     std::lock_guard<std::mutex> lock(mutex);
-    // The context of the last call: its memory is warm.
+    // Prefer the context of the last call on this stream, whose memory is in
+    // the caches; else the last one with as many threads.
     std::optional<size_t> found;
     for (size_t i = idle.size(); i-- > 0;) {
       if (idle[i].threads != threads)
@@ -107,7 +108,7 @@ luminal_status ContextPool::synchronize() {
     Status done = context.context->synchronize();
     if (done)
       return;
-    // The next call binds all of it, states that are broken now among it.
+    // The next call must bind everything again, including broken states.
     context.repeat = 0;
     if (status == LUMINAL_OK)
       status = capi::failRun(*context.context, std::move(done));
@@ -215,7 +216,7 @@ luminal_status Call::bindInputs(PooledContext &pooled,
                                 void *const *known) const {
   Context &context = *pooled.context;
   void *const *tensors = getTensors(pooled);
-  // Shapes alone need no memory, and none of this is read.
+  // A call for shapes only needs no memory: bind a dummy that is never read.
   alignas(kAlignment) static const char none = 0;
   const int64_t *extents = request.extents;
   size_t next = 0;
@@ -243,7 +244,8 @@ luminal_status Call::bindInputs(PooledContext &pooled,
 
 luminal_status Call::bindWeights(PooledContext &context,
                                  void *const *known) const {
-  // What is prepared from weights that may have changed is prepared anew.
+  // Weights without a version may have changed: bind them again, so that values
+  // prepared from them are recomputed.
   if (request.weights_version == 0 && signature.prepares)
     known = nullptr;
   void *const *tensors = getTensors(context);
@@ -345,7 +347,7 @@ luminal_status Call::bindTensors(PooledContext &context,
 
 luminal_status Call::bind(PooledContext &context) const {
   bool isKnown = repeated && context.repeat == repeated->number;
-  // Until all of it is bound.
+  // Set again when everything is bound.
   context.repeat = 0;
   bool moved = !isKnown;
   if (repeated)
@@ -355,7 +357,8 @@ luminal_status Call::bind(PooledContext &context) const {
     isKnown = false;
     moved = true;
   }
-  // What is prepared from weights that may have changed is prepared anew.
+  // Weights without a version may have changed: bind them again, so that values
+  // prepared from them are recomputed.
   const bool prepares = signature.prepares && request.weights_version == 0;
   void *const *known = isKnown ? context.bound.data() : nullptr;
   if ((moved || prepares) && bindTensors(context, known))
@@ -399,7 +402,7 @@ luminal_status Call::capture(ContextPool &pool) const {
     });
   luminal_status status = bind(call->context);
   if (!status) {
-    // First, so that nothing that the graph reads is freed whatever follows.
+    // First, so that nothing the graph reads is freed, whatever follows.
     Status captured =
         signature.artifact->getDevice()->keepWithCapture(request.stream, call);
     if (captured)
@@ -417,7 +420,7 @@ luminal_status Call::capture(ContextPool &pool) const {
 luminal_status Call::run(PooledContext &context) const {
   if (!request.only_shapes) {
     context.stream = stream();
-    // `runPooled` has asked.
+    // `runPooled` has checked that the stream is not capturing.
     if (Status set = context.context->setStream(context.stream, true); !set)
       return fail(set.takeError().message, LUMINAL_ERROR_CALL);
   }
@@ -480,7 +483,7 @@ luminal_status Call::runPooled(ContextPool &pool) const {
 
 luminal_status capi::runCall(const luminal_artifact &artifact,
                              const luminal_call_request &request) {
-  // The handle may be freed during the call, by another thread: not these.
+  // Hold references: another thread may free the handle during the call.
   std::shared_ptr<const Signature> signature = artifact.signature;
   std::shared_ptr<ContextPool> pool = artifact.pool;
   Call call(*signature, request);

@@ -8,29 +8,31 @@
 
 namespace luminal::capi {
 
-/// What calls that differ in their tensors alone have in common.
+/// What repeated calls of a luminal_repeat share, which differ only in the
+/// tensors.
 class Repeated {
 public:
-  /// `number`: no others have it; not 0.
+  /// `number` is unique and not 0.
   explicit Repeated(uint64_t number) : number(number) {}
   virtual ~Repeated() = default;
 
-  /// Whether the artifact's own state is used in the place of this tensor.
+  /// Whether no tensor is given at this index, so the artifact's own state is
+  /// used.
   virtual bool isAbsent(size_t tensor) const = 0;
-  /// Finds where the tensors and outputs lie: `context.found`. `isKnown`:
-  /// `context` has what the last of these calls bound; else `moved` is set, and
-  /// where a tensor lies elsewhere.
+  /// Determines the addresses of the tensors and outputs, in `context.found`.
+  /// If `isKnown`, `context` holds the bindings of the last such call; `moved`
+  /// is set if a tensor's address differs from it.
   virtual luminal_status find(PooledContext &context, bool isKnown,
                               bool &moved) const = 0;
 
   const uint64_t number;
 };
 
-/// A call by a request, which this version wrote or `readRequest` read.
+/// A call described by a request of this version (see `readRequest`).
 class Call {
 public:
-  /// `repeated`: tells where tensors lie, in place of the request; null: the
-  /// call is one by itself.
+  /// If `repeated` is given, it supplies the tensors' addresses instead of the
+  /// request.
   Call(const Signature &signature, const luminal_call_request &request,
        const Repeated *repeated = nullptr)
       : signature(signature), request(request), repeated(repeated) {}
@@ -39,10 +41,10 @@ public:
   luminal_status checkCounts() const;
   /// Checks everything that needs no context.
   luminal_status check() const;
-  /// Checks the element types: what is left of `check` where the arrays are
-  /// known to be there.
+  /// Checks the element types: the part of `check` that remains if the arrays
+  /// are known to be present.
   luminal_status checkDTypes() const;
-  /// Makes a checked call, in a context of the pool.
+  /// Makes a checked call in a context of the pool.
   luminal_status runPooled(ContextPool &pool) const;
 
 private:
@@ -52,15 +54,15 @@ private:
   std::optional<runtime::CallerStream> stream() const {
     return request.on_stream ? std::optional(request.stream) : std::nullopt;
   }
-  /// Whether a state is the artifact's own.
+  /// Whether the call uses a state of the artifact's own.
   bool usesStates() const;
   luminal_status run(PooledContext &context) const;
-  /// Binds all that the call has, but for what is bound.
+  /// Binds everything that is not bound already.
   luminal_status bind(PooledContext &context) const;
   luminal_status bindTensors(PooledContext &context, void *const *known) const;
-  /// Makes it part of what its stream is captured into.
+  /// Adds the call to the graph that its stream is being captured into.
   luminal_status capture(ContextPool &pool) const;
-  // `known`: what the tensors' addresses are in the context, if not null.
+  // If `known` is not null, it holds the addresses that `context` has bound.
   luminal_status bindInputs(PooledContext &context, void *const *known) const;
   luminal_status bindWeights(PooledContext &context, void *const *known) const;
   luminal_status bindStates(PooledContext &context, void *const *known) const;
@@ -79,13 +81,13 @@ private:
   const Repeated *repeated;
 };
 
-/// The request as this version knows it: an older caller's ends earlier.
+/// Copies a request of this or an older version, whose struct is shorter.
 luminal_status readRequest(const char *function,
                            const luminal_artifact *artifact,
                            const luminal_call_request *request,
                            luminal_call_request &given);
 
-/// Checks and makes the call of a request that `readRequest` gave.
+/// Checks and makes the call of a request that `readRequest` returned.
 luminal_status runCall(const luminal_artifact &artifact,
                        const luminal_call_request &request);
 

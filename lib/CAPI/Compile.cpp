@@ -125,7 +125,7 @@ void Diagnostics::take(mlir::Diagnostic &diagnostic) {
          isError ? LUMINAL_SEVERITY_ERROR : LUMINAL_SEVERITY_WARNING);
   for (mlir::Diagnostic &note : diagnostic.getNotes())
     report(note, LUMINAL_SEVERITY_NOTE);
-  // The first error names the cause.
+  // Keep the first error, which names the cause.
   if (!isError || !firstError.empty())
     return;
   llvm::raw_string_ostream stream(firstError);
@@ -139,8 +139,8 @@ void Diagnostics::take(mlir::Diagnostic &diagnostic) {
   stream << diagnostic;
 }
 
-/// Compiles what `options` name; `request` has the options' texts and says who
-/// hears of errors.
+/// Compiles as `options` say; `request` holds the texts of the options and the
+/// diagnostics callback.
 static luminal_status run(const char *function, CompileOptions options,
                           const luminal_compile_request &request) {
   for (size_t i = 0; i < request.num_options; ++i)
@@ -160,8 +160,8 @@ static luminal_status run(const char *function, CompileOptions options,
                                           diagnostics.take(diagnostic);
                                           return mlir::success();
                                         });
-  // What fails before the first phase is an option; what fails in it, the
-  // import.
+  // A failure before the first phase is an invalid option; a failure in it is
+  // an import error.
   luminal_error_code code = LUMINAL_ERROR_ARGUMENT;
   options.progress = [&](llvm::StringRef phase) {
     code = phase == "imported" ? LUMINAL_ERROR_IMPORT : LUMINAL_ERROR_COMPILE;
@@ -186,7 +186,8 @@ luminal_status luminal_compile(const char *input, const char *const *texts,
   return run("luminal_compile", std::move(options), request);
 }
 
-/// What is wrong with a request, whatever its input; "" if nothing is.
+/// Describes what is wrong with a request, whatever its input; "" if nothing
+/// is.
 static std::string checkRequest(const char *function,
                                 const luminal_compile_request *request) {
   std::string start = std::string(function) + ": ";

@@ -10,12 +10,12 @@
 
 namespace luminal::capi {
 
-/// Parses one option of luminal-compile; false if it has no meaning here or its
-/// value is wrong.
+/// Parses one option of luminal-compile; false if it is unknown, not supported
+/// here, or has an invalid value.
 bool takeOption(llvm::StringRef text, CompileOptions &options);
 
-/// Reports what a compile says: the first error is kept, everything is handed
-/// to the caller.
+/// Collects the diagnostics of a compilation: keeps the first error and passes
+/// everything to the caller's callback.
 class Diagnostics {
 public:
   explicit Diagnostics(const luminal_compile_request &request)

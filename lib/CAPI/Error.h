@@ -9,8 +9,8 @@
 
 namespace luminal::capi {
 
-/// Keeps the message for luminal_last_error, the code for
-/// luminal_last_error_code, and returns LUMINAL_ERROR.
+/// Stores the message and code that luminal_last_error and
+/// luminal_last_error_code return on this thread; returns LUMINAL_ERROR.
 luminal_status fail(std::string message,
                     luminal_error_code code = LUMINAL_ERROR_ARGUMENT);
 

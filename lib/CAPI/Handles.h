@@ -23,13 +23,13 @@ struct Tensor {
   std::vector<const char *> textPointers;
 };
 
-/// An artifact and its tensors by luminal_kind.
+/// An artifact and its tensors, grouped by luminal_kind.
 struct Signature {
   std::shared_ptr<const runtime::Artifact> artifact;
   std::vector<Tensor> tensors[5];
-  /// The types of the integers.
+  /// Specs of the integer inputs.
   std::vector<runtime::TensorSpec> integers;
-  /// Whether something is computed once from weights.
+  /// Whether values are prepared from the weights.
   bool prepares = false;
 
   explicit Signature(std::shared_ptr<const runtime::Artifact> loaded)
@@ -71,63 +71,61 @@ struct Signature {
   }
 };
 
-/// Row-major, as far as strides matter.
+/// Whether the strides are row-major. Strides of dims of extent 1 are ignored.
 bool isContiguous(size_t rank, const int64_t *shape, const int64_t *strides);
 
-/// Makes a failed run of a context the error of this thread.
+/// Reports the failed run of a context as this thread's error.
 luminal_status failRun(const runtime::Context &context, Status status);
 
-/// A context that luminal_call keeps for the next call.
+/// A context that luminal_call reuses for later calls.
 struct PooledContext {
   uint32_t threads = 0;
-  /// Of the last call: its calls may go on there.
+  /// The stream of the last call, which may still be in flight on it.
   std::optional<runtime::CallerStream> stream;
   std::unique_ptr<runtime::Context> context;
-  /// By weight: whether the last call bound it.
+  /// For each weight, whether the last call bound it.
   std::vector<bool> boundWeights;
-  /// Of a luminal_repeat, its number, and what its last call here bound, the
-  /// outputs last: the next one binds what lies elsewhere. 0: the last call was
-  /// another or failed.
+  /// The number of the luminal_repeat that made the last call in this context,
+  /// and the addresses that were bound by it, outputs last; the next call binds
+  /// only those that differ. 0: the last call was a different one, or failed.
   uint64_t repeat = 0;
   std::vector<void *> bound;
-  /// What its weights held then, from which something is prepared.
+  /// The weights version of that call; values are prepared from these weights.
   uint64_t weightsVersion = 0;
-  /// Where tensors and outputs of a luminal_repeat's call lie, and what was
-  /// noted of the tensors when they were asked.
+  /// The addresses of tensors and outputs of a luminal_repeat's call, and the
+  /// recorded descriptions of the tensors.
   std::vector<void *> found;
   KnownTensors known;
 };
 
-/// The context of a call that was captured, and what it needs: owned by the
-/// graph.
+/// A captured call's context and what it needs; owned by the graph.
 struct CapturedCall {
   std::shared_ptr<const runtime::Artifact> artifact;
   PooledContext context;
-  /// The caller's memory between the steps; null: the context's own.
+  /// The caller's memory for the arena; null if the context uses its own.
   void *arena = nullptr;
-  /// Held while the context is asked what launches have found.
+  /// Held while reading what launches have reported.
   std::mutex mutex;
 };
 
-/// The contexts of luminal_call that no call uses now.
+/// The contexts that no luminal_call currently uses.
 class ContextPool {
 public:
-  /// The next call is on `stream`; a context whose last call was there too
-  /// needs no wait between them.
+  /// Returns a context for a call on `stream`. Prefers one whose last call was
+  /// on the same stream: then the calls need not wait for each other.
   Result<PooledContext>
   take(const std::shared_ptr<const runtime::Artifact> &artifact,
        uint32_t threads, std::optional<runtime::CallerStream> stream);
   void give(PooledContext context);
-  /// Waits for the calls of contexts that no call uses now; the first error is
-  /// that of the thread.
+  /// Waits for the calls of all idle contexts, and sets the thread's error to
+  /// the first failure.
   luminal_status synchronize();
-  /// Captured calls compute again, in the same memory, what was computed once
-  /// from weights.
+  /// Recomputes in place the values prepared from weights, for captured calls.
   luminal_status refresh();
-  /// Remembers a captured call for as long as its graph has it.
+  /// Records a captured call for as long as its graph exists.
   void note(const std::shared_ptr<CapturedCall> &call);
 
-  /// The one context with the states that lie in the artifact: held by a call
+  /// The one context that holds the artifact's own states; locked by a call
   /// that uses them.
   std::mutex stateMutex;
   std::optional<PooledContext> states;
@@ -136,7 +134,7 @@ private:
   std::mutex mutex;
   std::vector<PooledContext> idle;
   std::vector<std::weak_ptr<CapturedCall>> captured;
-  /// Of those whose graph is there still.
+  /// The captured calls whose graphs still exist.
   std::vector<std::shared_ptr<CapturedCall>> getCaptured();
 };
 
@@ -160,18 +158,18 @@ struct luminal_profile {
       kernels.emplace_back(step->getCodeName());
   }
 
-  /// Shared: the artifact's handle may be freed first.
+  /// Shared, because the artifact's handle may be freed first.
   std::shared_ptr<const luminal::capi::Signature> signature;
   luminal::runtime::Profiler profiler;
-  /// Of luminal_profile_watch; null: nobody is told.
+  /// The callback of luminal_profile_watch; may be null.
   int32_t (*told)(void *user, const luminal_step_event *event) = nullptr;
   void *user = nullptr;
-  /// By step.
+  /// Kernel names by step.
   std::vector<std::string> kernels;
 };
 
 struct luminal_context {
-  /// Shared: the artifact's handle may be freed first.
+  /// Shared, because the artifact's handle may be freed first.
   std::shared_ptr<const luminal::capi::Signature> signature;
   std::unique_ptr<luminal::runtime::Context> context;
 };

@@ -7,7 +7,7 @@
 
 using namespace luminal::capi;
 
-/// What lies `offset` bytes behind `base`.
+/// Loads a T at `base` + `offset` bytes.
 template <typename T>
 static T load(const void *base, size_t offset) {
   T value;
@@ -35,7 +35,7 @@ void TensorComparison::forget(KnownTensors &known, size_t count) const {
 
 bool TensorComparison::hasShape(const void *object,
                                 const KnownShape &known) const {
-  // Of an object of another class nothing else may be read.
+  // Nothing else may be read of an object of another class.
   if (reader->num_classes > 0 &&
       load<const void *>(object, reader->class_offset) != known.objectClass)
     return false;
@@ -50,7 +50,7 @@ template <bool hasShapes, typename Lookup>
 size_t TensorComparison::findChangedOf(Lookup tensors,
                                        const KnownTensors &known, size_t begin,
                                        size_t end) const {
-  // In registers: nothing is called for most tensors.
+  // Copied to locals, so that they stay in registers: the loop makes no calls.
   const size_t handle = handleOffset, storageAt = layout->storage,
                offsetAt = layout->offset, typeAt = layout->type,
                memoryAt = layout->memory, ownerAt = layout->owner;
@@ -69,7 +69,7 @@ size_t TensorComparison::findChangedOf(Lookup tensors,
         described ? load<const void *>(described, storageAt) : nullptr;
     if (!storage)
       return i;
-    // One branch for all four.
+    // One branch for all four comparisons.
     const uint64_t differences =
         (load<uint64_t>(storage, memoryAt) ^ addressOf(place.memory)) |
         (load<uint64_t>(storage, ownerAt) ^ addressOf(place.owner)) |
@@ -93,7 +93,7 @@ size_t TensorComparison::findChanged(const ObjectList &tensors,
   });
 }
 
-/// Whether the extents and strides lie where the layout says.
+/// Whether extents and strides are stored where the layout says, for this rank.
 bool TensorComparison::canBeKnown(void *handle, int64_t rank) const {
   if (rank < 0 || rank > static_cast<int64_t>(KnownShape::kMostRank) ||
       rank > static_cast<int64_t>(layout->most_rank))

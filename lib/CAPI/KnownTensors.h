@@ -10,27 +10,27 @@
 
 namespace luminal::capi {
 
-/// Tensors of another library that a caller hands over, in the artifact's
-/// order.
+/// The tensor objects of another library that a caller passes, in the
+/// artifact's order.
 class ObjectList {
 public:
   explicit ObjectList(const luminal_objects &objects)
       : objects(objects.data), count(objects.count), total(objects.count) {}
-  /// `second` follows `objects`.
+  /// A list with the objects of `objects`, followed by those of `second`.
   ObjectList(const luminal_objects &objects, const luminal_objects &second)
       : objects(objects.data), second(second.data), count(objects.count),
         total(objects.count + second.count) {}
 
-  /// So many objects before any are picked.
+  /// The number of objects, before `pick`.
   size_t size() const { return total; }
-  /// Has the objects at `positions` only, in that order.
+  /// Selects the objects at `positions`, in that order.
   void pick(const uint32_t *of) { positions = of; }
   void *operator[](size_t i) const {
     const size_t at = positions ? positions[i] : i;
     return at < count ? objects[at] : second[at - count];
   }
-  /// What `visit` returns for a function that tells the object at an index: of
-  /// one list that is a load or two.
+  /// Calls `visit` with a function that returns the object at an index, and
+  /// returns its result. For a single list, that function is one or two loads.
   template <typename Visit>
   auto withLookup(Visit visit) const {
     if (count != total)
@@ -47,8 +47,8 @@ private:
   const uint32_t *positions = nullptr;
 };
 
-/// Where a tensor's description said that it lies when its library was asked.
-/// All tensors of a call are looked through at each: half a line of a cache.
+/// The storage of a tensor as recorded when its library was last asked. Every
+/// call compares all tensors with these records, so one is half a cache line.
 struct KnownPlace {
   static constexpr int64_t kUnknown = -1;
 
@@ -57,50 +57,50 @@ struct KnownPlace {
   uint64_t type = 0;
 };
 
-/// The rest of what it said, where somebody checks it.
+/// The shape of a tensor as recorded; used only if shapes are checked.
 struct KnownShape {
-  /// Tensors of more dims are asked at each call.
+  /// Tensors of higher rank are asked at each call.
   static constexpr size_t kMostRank = 5;
 
   const void *objectClass = nullptr;
   int64_t rank = 0;
-  /// The extents, behind them the strides.
+  /// The extents, followed by the strides.
   int64_t dims[2 * kMostRank] = {};
 };
 
-/// What the tensors of a call were.
+/// Recorded descriptions of the tensors of a call.
 struct KnownTensors {
   std::vector<KnownPlace> places;
-  /// Empty where nobody checks.
+  /// Empty if shapes are not checked.
   std::vector<KnownShape> shapes;
 };
 
-/// Compares tensors with what they were.
+/// Compares tensors with their recorded descriptions, by reading their memory.
 class TensorComparison {
 public:
-  /// `layout` and `reader` may be null: then nothing is known, or nobody asks
-  /// what tensors are, only where they lie.
+  /// Without a `layout`, nothing can be recorded; without a `reader`, only
+  /// addresses are compared, not shapes.
   TensorComparison(const luminal_tensor_layout *layout,
                    const luminal_tensor_reader *reader, size_t handleOffset)
       : layout(layout), reader(reader), handleOffset(handleOffset) {}
 
-  /// Nothing is known of so many tensors.
+  /// Resets the records of `count` tensors.
   void forget(KnownTensors &known, size_t count) const;
-  /// The first tensor from `begin` on of which the library would not say what
-  /// it said when it was noted; `end` if there is none.
+  /// Index of the first tensor from `begin` on that no longer matches its
+  /// record; `end` if all match.
   size_t findChanged(const ObjectList &tensors, const KnownTensors &known,
                      size_t begin, size_t end) const;
-  /// Notes what the library is asked next of tensor `index`.
+  /// Records the description of tensor `index`, before the library is asked.
   void note(void *object, KnownTensors &known, size_t index) const;
 
 private:
-  /// `hasShapes`: whether somebody checks what tensors are.
+  /// `hasShapes`: whether shapes are checked.
   template <bool hasShapes, typename Lookup>
   size_t findChangedOf(Lookup tensors, const KnownTensors &known, size_t begin,
                        size_t end) const;
   bool hasShape(const void *object, const KnownShape &known) const;
   bool noteShape(void *object, KnownShape &known) const;
-  /// Whether something may be read of the object.
+  /// Whether the object has a class whose layout is known.
   bool isOfClass(const void *object) const;
   bool canBeKnown(void *handle, int64_t rank) const;
 

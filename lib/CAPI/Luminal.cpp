@@ -15,7 +15,7 @@
 using namespace luminal;
 using namespace luminal::runtime;
 
-// C callers link against these values.
+// C callers are compiled with these values.
 static_assert(
     LUMINAL_F32 == int(DType::F32) && LUMINAL_F16 == int(DType::F16) &&
     LUMINAL_BF16 == int(DType::BF16) && LUMINAL_F64 == int(DType::F64) &&
@@ -49,7 +49,7 @@ bool capi::isContiguous(size_t rank, const int64_t *shape,
   for (size_t i = rank; i-- > 0;) {
     if (shape[i] != 1 && strides[i] != expected)
       return false;
-    // An overflow is refused when the shape is checked.
+    // An overflow is rejected when the shape is checked.
     if (__builtin_mul_overflow(expected, shape[i], &expected))
       return true;
   }
@@ -182,7 +182,7 @@ luminal_status luminal_info(const luminal_artifact *artifact, luminal_kind kind,
                             size_t index, luminal_tensor_info *info) {
   if (!artifact || !info)
     return fail("luminal_info: null argument");
-  // An older caller's ends earlier.
+  // The struct of an older caller is shorter.
   if (info->struct_size < offsetof(luminal_tensor_info, is_prepared))
     return fail("luminal_info: struct_size is not set");
   const Tensor *tensor = artifact->signature->find(kind, index);
@@ -243,7 +243,7 @@ luminal_status luminal_bind(luminal_context *context, luminal_kind kind,
     std::memcpy(&value, data, sizeof value);
     return finish(c.bindInteger(tensor->index, value), LUMINAL_ERROR_SHAPE);
   }
-  // Nothing of `shape` and `strides` is read before the rank is known to fit.
+  // `shape` and `strides` are not read until the rank is known to match.
   const bool noShape = !shape || rank == 0;
   if ((data || !noShape) && rank != tensor->shape.size())
     return wrongRank(*tensor, rank);

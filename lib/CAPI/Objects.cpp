@@ -21,14 +21,14 @@ using luminal::capi::Tensor;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A tensor of a call, as the artifact has it, and its extents in this call.
+/// A tensor that the artifact expects, and its extents in this call.
 struct Expected {
   const Tensor *tensor;
   const int64_t *shape;
 };
 } // namespace
 
-/// In the order of a request's tensors.
+/// The expected tensors, in the order of a request's.
 static std::vector<Expected> getExpected(const Signature &signature,
                                          const int64_t *extents) {
   std::vector<Expected> all;
@@ -42,7 +42,7 @@ static std::vector<Expected> getExpected(const Signature &signature,
 }
 
 namespace {
-/// Whether an object is the tensor that a call takes, by what its library says.
+/// Checks by its library's description that an object is the expected tensor.
 class ObjectCheck {
 public:
   ObjectCheck(const char *function, const luminal_tensor_reader &reader,
@@ -104,7 +104,7 @@ private:
 };
 } // namespace
 
-/// The functions of a request that tell of objects can be used.
+/// Checks that the request's functions for reading objects are complete.
 static luminal_status checkReaders(const char *function,
                                    const luminal_call_request &request) {
   if (!request.read)
@@ -126,15 +126,15 @@ static luminal_status checkReaders(const char *function,
   return LUMINAL_OK;
 }
 
-/// The reader as this version knows it: an older caller's ends earlier.
+/// Copies a reader of this or an older version, whose struct is shorter.
 static luminal_tensor_reader readReader(const luminal_tensor_reader &reader) {
   luminal_tensor_reader given = {};
   std::memcpy(&given, &reader, std::min(reader.struct_size, sizeof given));
   return given;
 }
 
-/// Where an object lies; null is the address of none. `what` and `index` name
-/// it in the error.
+/// Returns the address of an object's data; a null object has a null address.
+/// `what` and `index` name the object in errors.
 static luminal_status readAddress(const char *function,
                                   const luminal_call_request &request,
                                   void *object, const char *what, size_t index,
@@ -192,7 +192,7 @@ luminal_status luminal_call_objects(const luminal_artifact *artifact,
 // The same call again and again
 //===----------------------------------------------------------------------===//
 
-/// No two repeats have the same number; 0 is none's.
+/// Returns a new number for a repeat; never 0.
 static uint64_t nextRepeat() {
   static std::atomic<uint64_t> last = 0;
   return ++last;
@@ -234,22 +234,23 @@ struct luminal_repeat {
   }
   luminal_repeat(const luminal_repeat &) = delete;
 
-  /// Shared: the artifact's handle may be freed first.
+  /// Shared, because the artifact's handle may be freed first.
   std::shared_ptr<const Signature> signature;
   std::shared_ptr<capi::ContextPool> pool;
-  /// Its arrays are those below.
+  /// Its arrays are the members below.
   luminal_call_request request;
   std::vector<luminal_dtype> dtypes;
   std::vector<int64_t> extents, outputExtents, integers;
   std::vector<Expected> expected;
-  /// Tensors that a call writes to.
+  /// Indices of the tensors that a call writes.
   std::vector<size_t> written;
   luminal_tensor_reader reader = {};
   luminal_tensor_layout layout = {};
   std::vector<const void *> classes;
-  /// Of the tensors in a list; none where it has them in order.
+  /// Positions of the tensors in the caller's list; absent if the list is in
+  /// order.
   std::optional<std::vector<uint32_t>> positions;
-  /// Objects that a list has at least.
+  /// Minimum length of the caller's list.
   size_t requiredCount = 0;
   const uint64_t number = nextRepeat();
 };
@@ -282,8 +283,8 @@ namespace {
 /// One call of a luminal_repeat.
 class RepeatedCall : public capi::Repeated {
 public:
-  /// `request`: the repeat's, for this call. What the watch tells is noted in
-  /// it.
+  /// `request` is a copy of the repeat's for this call; the weights version
+  /// that the watch returns is stored in it.
   RepeatedCall(const char *function, const luminal_repeat &repeat,
                luminal_call_request &request, capi::ObjectList tensors,
                void *const *outputs)
@@ -295,7 +296,7 @@ public:
                       bool &moved) const override;
 
 private:
-  /// Asks what a tensor is and where it lies.
+  /// Asks the library for a tensor's description and address.
   luminal_status ask(size_t tensor, void *&address) const;
 
   const char *function;
@@ -330,8 +331,8 @@ luminal_status RepeatedCall::find(capi::PooledContext &context, bool isKnown,
       break;
     void *&found = context.found[i];
     void *const before = found;
-    // First: where another thread replaces the tensor while it is asked, the
-    // next call sees that it is not what was noted.
+    // Record first: if another thread replaces the tensor while the library is
+    // asked, the next call sees a difference.
     comparison.note(tensors[i], context.known, i);
     if (ask(i, found))
       return LUMINAL_ERROR;

@@ -6,7 +6,7 @@
 
 using luminal::capi::fail;
 
-/// Set before the first call, and the same for all interpreters of the process.
+/// Set before the first call; the same for all interpreters of the process.
 static luminal_python python = {};
 
 luminal_status luminal_python_use(const luminal_python *functions) {
@@ -24,7 +24,7 @@ luminal_status luminal_python_use(const luminal_python *functions) {
   return LUMINAL_OK;
 }
 
-/// What a list has behind its head.
+/// The pointer and size that follow a list's object header.
 static const luminal_objects &getObjects(const void *list) {
   return *reinterpret_cast<const luminal_objects *>(
       static_cast<const char *>(list) + python.list_offset);
@@ -37,14 +37,14 @@ static bool isList(const void *object) {
   return type == python.list_class;
 }
 
-/// A new list of new outputs; null where an exception was raised.
+/// Creates a list of new output objects; null if an exception was raised.
 static void *makeOutputs(const luminal_python_repeat &repeat) {
   void *list = python.list_new(static_cast<ptrdiff_t>(repeat.num_outputs));
   if (!list)
     return nullptr;
   for (size_t i = 0; i < repeat.num_outputs; ++i) {
     void *output = python.call(repeat.make, repeat.outputs[i], nullptr);
-    // The list owns it.
+    // The list takes over the reference.
     if (!output ||
         python.list_set_item(list, static_cast<ptrdiff_t>(i), output)) {
       python.decref(list);
@@ -62,7 +62,7 @@ void *luminal_python_call(void *self, void *const *arguments, ptrdiff_t count) {
     fail("luminal_python_call: expected a list and an address");
     return python.int_from_long(LUMINAL_ERROR);
   }
-  // The memory of another object is not known.
+  // The layout of other objects is not known.
   if (!isList(arguments[0]))
     return python.int_from_long(LUMINAL_CHANGED);
   auto *stored = static_cast<const luminal_stored_objects *>(

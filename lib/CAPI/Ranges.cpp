@@ -11,7 +11,7 @@ using namespace luminal;
 using namespace luminal::runtime;
 using namespace luminal::capi;
 
-/// Calls look at the flag alone where nobody listens.
+/// Without ranges, calls only read the flag.
 static std::atomic<bool> hasRanges = false;
 static std::mutex rangesMutex;
 static luminal_step_ranges rangesOfProcess;
@@ -57,7 +57,7 @@ private:
   luminal_step_ranges ranges;
   const Artifact &artifact;
   StepListener *next;
-  /// A step that fails has no `after`.
+  /// Closes the range of a failed step, for which `after` is not called.
   bool isOpen = false;
 };
 } // namespace

@@ -9,8 +9,8 @@
 
 namespace luminal::capi {
 
-/// Runs `context` with `listener`, which may be null, and tells the ranges of
-/// the process, if there are some.
+/// Runs `context` with `listener`, which may be null, and reports each step to
+/// the step ranges of the process, if set.
 Status runContext(runtime::Context &context,
                   runtime::StepListener *listener = nullptr);
 

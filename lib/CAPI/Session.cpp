@@ -18,24 +18,24 @@ using luminal::capi::fail;
 using luminal::eqsat::SaturationSession;
 
 struct luminal_session {
-  /// With threads: candidates may be printed by several at once.
+  /// Multithreaded, since several threads may print candidates at once.
   mlir::MLIRContext context{mlir::MLIRContext::Threading::ENABLED};
   std::unique_ptr<SaturationSession> session;
 };
 
 struct luminal_candidate {
   eqsat::Candidate candidate;
-  /// Whose it is; not followed.
+  /// Identifies the session; not dereferenced.
   const luminal_session *owner;
 };
 
-/// Calls `f`; where that fails, the first error is the message.
+/// Calls `f`; if it fails, its first diagnostic becomes the error message.
 template <typename F>
 static luminal_status report(mlir::MLIRContext &context,
                              luminal_error_code code, F &&f) {
   luminal_compile_request request = {};
   Diagnostics diagnostics(request);
-  // Handlers hear of every thread of the context: errors of this one only.
+  // The handler receives diagnostics of all threads; keep only this thread's.
   const uint64_t self = llvm::get_threadid();
   mlir::ScopedDiagnosticHandler handler(
       &context, [&](mlir::Diagnostic &diagnostic) -> llvm::LogicalResult {
@@ -49,7 +49,7 @@ static luminal_status report(mlir::MLIRContext &context,
   return fail(diagnostics.getFirstError(), code);
 }
 
-/// Which options a session takes, of those of luminal-compile.
+/// Whether a session accepts this option of luminal-compile.
 static bool isOfRules(llvm::StringRef option) {
   return option.starts_with("--eqsat-") || option.starts_with("--precision=") ||
          option.starts_with("--max-ulps=");
@@ -123,7 +123,7 @@ luminal_status luminal_session_create(const char *text, size_t size,
   mlir::DialectRegistry registry;
   registerAllDialects(registry);
   made->context.appendDialectRegistry(registry);
-  // Rules make ops of dialects that the program need not have.
+  // Rules create ops of dialects that the program may not use.
   made->context.loadAllAvailableDialects();
   if (report(made->context, LUMINAL_ERROR_COMPILE, [&] {
         return create(*made, llvm::StringRef(text, size), name, options,
@@ -136,7 +136,7 @@ luminal_status luminal_session_create(const char *text, size_t size,
 
 void luminal_session_free(luminal_session *session) { delete session; }
 
-/// Gives the candidate that `choose` returns.
+/// Returns the candidate chosen by `choose` in *candidate.
 template <typename Choose>
 static luminal_status take(const char *function, const luminal_session *session,
                            luminal_candidate **candidate, Choose &&choose) {
@@ -161,7 +161,7 @@ luminal_status luminal_session_best(const luminal_session *session,
 luminal_status luminal_session_draw(const luminal_session *session,
                                     uint64_t seed, double strength,
                                     luminal_candidate **candidate) {
-  // NaN is refused too.
+  // Also rejects NaN.
   if (!(strength >= 0 && strength <= 1000))
     return fail("luminal_session_draw: the strength is not between 0 and 1000");
   return take(
@@ -179,7 +179,7 @@ double luminal_candidate_cost(const luminal_candidate *candidate) {
 
 void luminal_candidate_free(luminal_candidate *candidate) { delete candidate; }
 
-/// Gives the text that `print` writes of the candidate to a stream.
+/// Returns the text of the candidate that `print` writes to a stream.
 template <typename Print>
 static luminal_status print(const char *function,
                             const luminal_session *session,

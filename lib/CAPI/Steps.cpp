@@ -27,7 +27,7 @@ int32_t StepTeller::tell(const StepReport &report, bool isDone) {
 
 void StepTeller::before(const StepReport &report) {
   (void)tell(report, false);
-  // What is told is no part of the step's time.
+  // Start the timer after the callback.
   profile.profiler.before(report);
 }
 

@@ -8,7 +8,7 @@
 
 namespace luminal::capi {
 
-/// Has a profile time each step of a call, and tells who watches it.
+/// Lets a profile time each step of a call, and reports steps to its watcher.
 class StepTeller : public runtime::StepListener {
 public:
   StepTeller(const runtime::Context &context, luminal_profile &profile)

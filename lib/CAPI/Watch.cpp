@@ -14,7 +14,7 @@ luminal_watch::luminal_watch(const luminal_watch_options &given)
 }
 
 bool luminal_watch::read(void *object, Value &value, void *const *place) const {
-  // The artifact's own: nothing else writes to it.
+  // The artifact's own weight: nothing else writes to it.
   if (!object)
     return true;
   void *handle = static_cast<char *>(object) + options.handle_offset;

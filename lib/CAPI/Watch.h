@@ -12,12 +12,12 @@ struct luminal_watch {
   explicit luminal_watch(const luminal_watch_options &given);
   luminal_watch(const luminal_watch &) = delete;
 
-  /// As luminal_watch_number; the list has so many tensors. `places`: where a
-  /// call found each of them, which is not asked again: another thread may have
-  /// replaced a tensor since, and told of it. Null: they are asked.
+  /// Implements luminal_watch_number for a list of `count` tensors. `places`:
+  /// the addresses that a call has found; they are not read again, because
+  /// another thread may have replaced a tensor meanwhile. Null: read them.
   uint64_t getNumber(luminal::capi::ObjectList tensors, size_t count,
                      void *const *places = nullptr) const;
-  /// As luminal_watch_set; false where one cannot be read.
+  /// Implements luminal_watch_set; false if a tensor cannot be read.
   bool set(luminal::capi::ObjectList tensors, size_t count, uint64_t given);
 
 private:
@@ -26,14 +26,15 @@ private:
     int64_t version = 0;
     bool operator==(const Value &) const = default;
   };
-  /// False where nothing is known of the object. `place`: where it lies; null:
-  /// it is asked.
+  /// False if the object's version is unknown. `place`: the known address;
+  /// null: read it.
   bool read(void *object, Value &value, void *const *place = nullptr) const;
 
   luminal_watch_options options;
   std::vector<uint32_t> positions;
   mutable std::mutex mutex;
-  /// By position; what `number`, other than 0, stands for.
+  /// In the order of `positions`; the state that `number`, if not 0,
+  /// identifies.
   std::vector<Value> values;
   uint64_t number = 0;
 };

@@ -61,7 +61,7 @@ Status CUDADevice::initialize() {
   LUMINAL_CHECK(attribute(kComputeCapabilityMinor, minor));
   LUMINAL_CHECK(attribute(kMultiprocessorCount, multiprocessors));
   LUMINAL_CHECK(attribute(kMaxSharedPerBlockOptin, mostShared));
-  // What prices follow from; not every driver knows all of it.
+  // Properties that price estimates use; not every driver reports all of them.
   for (auto [which, value] : {std::pair(kClockKilohertz, &clockKilohertz),
                               std::pair(kMemoryKilohertz, &memoryKilohertz),
                               std::pair(kMemoryBits, &memoryBits),
@@ -72,7 +72,7 @@ Status CUDADevice::initialize() {
   LUMINAL_CHECK(check(driver.deviceTotalMem(&bytes, device)));
   memoryBytes = bytes;
   // The primary context is shared with other libraries of the process. It is
-  // kept: the driver may be gone before the process ends.
+  // never released: at process exit, the driver may be unloaded first.
   LUMINAL_CHECK(check(driver.primaryCtxRetain(&context, device)));
   Current current(*this);
   return check(driver.streamCreate(&stream, kStreamNonBlocking));
@@ -147,7 +147,7 @@ private:
 } // namespace
 
 Status CUDAModule::open(const Bytes &code) {
-  // PTX is text that ends with a zero byte.
+  // The driver expects PTX to end with a null byte.
   std::string image(code.text());
   char log[4096] = {};
   int options[] = {kJitErrorLog, kJitErrorLogBytes};
@@ -175,8 +175,8 @@ Status CUDADevice::check(const TargetSpec &target) const {
 
 Result<std::unique_ptr<Module>> CUDADevice::load(const TargetSpec &target,
                                                  const ReadMember &read) {
-  // A cubin runs on its own compute capability and on later ones of the same
-  // generation; PTX on all later ones.
+  // A cubin runs on later devices of the same major version, PTX on all later
+  // ones.
   std::optional<CudaArch> arch = CudaArch::parse(target.arch);
   const bool cubin =
       target.cubin.value_or(false) && arch && arch->capability / 10 == major;
@@ -250,7 +250,7 @@ Status CUDADevice::checkLibrary(std::string_view library) {
 CUDADevice::Owner CUDADevice::getOwner(const void *memory) const {
   Current current(*this);
   Owner owner;
-  // Memory that the driver does not know is no error of this function.
+  // Memory that the driver does not know belongs to the host; not an error.
   int attributes[] = {kPointerMemoryType, kPointerDeviceOrdinal};
   void *values[] = {&owner.type, &owner.device};
   if (driver.pointerGetAttributes(2, attributes, values, toDevice(memory)) !=
@@ -286,8 +286,8 @@ void *CUDADevice::allocate(uint64_t &bytes, Place place) {
 }
 
 void CUDADevice::release(void *memory, Place place) {
-  // Whoever owns it has waited for the calls that use it: to wait for the whole
-  // context would end the captures of other streams.
+  // The owner of the memory has waited for the calls that use it. Waiting for
+  // the whole context here would invalidate captures of other streams.
   Current current(*this);
   if (place == Place::Host)
     driver.memFreeHost(memory);
@@ -312,19 +312,19 @@ int CUDADevice::start(const Copy &copy, StreamHandle on) const {
 // Captures of the caller's
 //===----------------------------------------------------------------------===//
 
-/// An object that a graph owns.
+/// An object whose lifetime is tied to a graph.
 class CUDADevice::Kept {
 public:
   explicit Kept(std::shared_ptr<const void> owned) : owned(std::move(owned)) {}
 
-  /// What the driver calls when the graph is gone, on a thread of its own.
+  /// Called by the driver, on one of its threads, when the graph is destroyed.
   static void retire(void *kept) {
     Gone &gone = getGone();
     std::lock_guard<std::mutex> lock(gone.mutex);
     gone.all.emplace_back(static_cast<Kept *>(kept));
     gone.isAny.store(true, std::memory_order_release);
   }
-  /// Destroys those whose graphs are gone.
+  /// Destroys the objects whose graphs are destroyed.
   static void destroyRetired() {
     Gone &gone = getGone();
     if (!gone.isAny.load(std::memory_order_acquire))
@@ -341,7 +341,7 @@ private:
     std::vector<std::unique_ptr<Kept>> all;
     std::atomic<bool> isAny = false;
   };
-  /// Never destroyed: graphs may end after the process began to.
+  /// Never destroyed: graphs may be destroyed during process exit.
   static Gone &getGone() {
     static Gone *gone = new Gone;
     return *gone;
@@ -378,7 +378,7 @@ Result<CUDADevice::Capture> CUDADevice::getCapture(StreamHandle stream) {
                    kCaptureError));
   if (state != kCaptureActive)
     return Error("the stream is not captured");
-  // The driver's array changes with the stream.
+  // Copied, because the driver's array changes with the stream.
   capture.last.assign(last, last + count);
   return capture;
 }

@@ -42,12 +42,13 @@ public:
   createPlan(const Manifest &manifest, std::span<const KernelHandle> kernels,
              unsigned threads) override;
 
-  /// Makes the device's context the current one of this thread, which may then
-  /// allocate and wait while a stream of this thread or another is captured.
+  /// Makes the device's context current on this thread. In the scope, the
+  /// thread may allocate and wait even while a stream of any thread is being
+  /// captured.
   class Current {
   public:
     explicit Current(const CUDADevice &device) : driver(device.driver) {
-      // As a rule it is that already: to ask costs less than to change it.
+      // Usually it is current already; querying costs less than setting it.
       ContextHandle last = nullptr;
       isPushed =
           driver.ctxGetCurrent(&last) != kSuccess || last != device.context;
@@ -66,13 +67,13 @@ public:
   private:
     const Driver &driver;
     bool isPushed;
-    /// Relaxed, then that of the thread.
+    /// kCaptureRelaxed, exchanged for the thread's previous mode.
     int captureMode = kCaptureRelaxed;
   };
 
   const Driver &getDriver() const { return driver; }
-  /// What a stream is captured into: the graph, and the nodes that the stream's
-  /// next work waits for. An error where it is not captured.
+  /// The graph that a stream is being captured into, and the nodes that the
+  /// stream's next work depends on. An error if the stream is not capturing.
   struct Capture {
     GraphHandle graph = nullptr;
     std::vector<NodeHandle> last;
@@ -81,27 +82,27 @@ public:
       "the capture of the stream cannot be used";
   Result<Capture> getCapture(StreamHandle stream);
   unsigned getMultiprocessors() const { return multiprocessors; }
-  /// Bytes of dynamic shared memory that a block may ask for.
+  /// Maximum bytes of dynamic shared memory per block, with opt-in.
   unsigned getMostShared() const { return mostShared; }
-  /// Lets a block of the function have so many bytes of dynamic shared memory;
-  /// what it may have is never lowered, since other plans use it too.
+  /// Raises the limit on the function's dynamic shared memory to `bytes`. The
+  /// limit is never lowered, since other plans use the function too.
   Status allowShared(FunctionHandle function, unsigned bytes);
-  /// Whether the memory is of the host and pinned, so that the device reads and
-  /// writes it while the host goes on.
+  /// Whether the memory is pinned host memory, which the device copies
+  /// asynchronously.
   bool isPinned(const void *memory) const;
 
-  /// cuBLASLt on this device, made when first asked for and kept: the driver
-  /// may be gone before the process ends.
+  /// The cuBLASLt handle of this device, created on first use. Never destroyed:
+  /// at process exit, the driver may be unloaded first.
   Result<lt::Handle> getCublasLt();
-  /// The algorithm that was chosen for products of these types, sizes and
-  /// alignments; `keepAlgorithm` returns that which is known, if another thread
-  /// was first. All contexts use the same one, and only the first call times.
+  /// The algorithm chosen for products with these types, sizes and alignments.
+  /// `keepAlgorithm` stores one, or returns the one that another thread stored
+  /// first. All contexts use the same one, so only the first call times them.
   std::optional<lt::Algorithm>
   findAlgorithm(const std::vector<int64_t> &product);
   lt::Algorithm keepAlgorithm(std::vector<int64_t> product,
                               const lt::Algorithm &algorithm);
 
-  /// Starts a copy.
+  /// Starts a copy; returns the driver's code.
   int start(const Copy &copy, StreamHandle stream) const;
 
 private:
@@ -117,18 +118,19 @@ private:
   unsigned index = 0;
   DeviceId device = 0;
   ContextHandle context = nullptr;
-  /// For copies outside calls.
+  /// Used for copies outside calls.
   StreamHandle stream = nullptr;
   std::mutex streamMutex;
-  /// What was kept with graphs that are gone. Their destruction calls no
-  /// function of the driver: the next use of the device does.
+  /// Objects kept with graphs (keepWithCapture). Their destructors must not run
+  /// on the driver's thread, which must not call the driver; the next use of
+  /// the device runs them.
   class Kept;
   lt::Handle cublasLt = nullptr;
   std::map<std::vector<int64_t>, lt::Algorithm> algorithms;
   std::mutex cublasLtMutex, sharedMutex;
   std::string name;
   unsigned major = 0, minor = 0, multiprocessors = 1, mostShared = 48 << 10;
-  /// 0: the driver does not say.
+  /// Each is 0 if the driver does not report it.
   unsigned clockKilohertz = 0, memoryKilohertz = 0, memoryBits = 0,
            cacheBytes = 0;
   uint64_t memoryBytes = 0;

@@ -13,16 +13,16 @@ using namespace luminal;
 using namespace luminal::runtime;
 using namespace luminal::runtime::cuda;
 
-/// A plan keeps so many graphs, for sizes and memory that libraries were called
-/// with.
+/// Maximum number of graphs that a plan caches, by the sizes and addresses
+/// passed to libraries.
 static constexpr size_t kMostGraphs = 16;
-/// The tables of one kernel.
+/// Number of argument tables in a plan with one kernel.
 static constexpr size_t kMostTables = 16;
-/// A launch of it is made a graph when it comes again, and takes the place of
-/// another's graph when it came so often: that waits.
+/// The second launch with the same table builds a graph. Replacing the graph of
+/// another launch waits for it, so that happens only at the 32nd.
 static constexpr unsigned kComesAgain = 2, kComesOften = 32;
-/// So many calls with new tables may be on their way; their memory is allocated
-/// for a few at a time.
+/// Maximum number of calls with new tables in flight; number of upload buffers
+/// that are allocated at once.
 static constexpr size_t kMostUploads = 1024, kUploadsOfBlock = 16;
 
 //===----------------------------------------------------------------------===//
@@ -173,9 +173,9 @@ Status CUDALaunchPlan::setSizes(std::span<const int64_t> newSymbols,
     step.work = values[0];
     if (step.library)
       continue;
-    // Of a kernel: work, grid, shared.
+    // The launch expressions of a kernel: work, grid, shared.
     constexpr int64_t most = std::numeric_limits<int32_t>::max();
-    // Any number of blocks serves; too many do not.
+    // Kernels work with any grid; clamp it to what the driver accepts.
     step.grid = static_cast<unsigned>(std::clamp<int64_t>(values[1], 1, most));
     if (values[2] > device.getMostShared())
       return Error(describe(i) + ": needs " + std::to_string(values[2]) +
@@ -194,11 +194,12 @@ Status CUDALaunchPlan::setBuffers(std::span<void *const> newBuffers) {
   return {};
 }
 
-/// Memory for the contents of a table, whose last copy is done.
+/// Returns pinned memory for the contents of a table, whose previous copy has
+/// completed.
 Result<CUDALaunchPlan::Upload> CUDALaunchPlan::takeUpload() {
   bool isFree = !uploads.empty() && !uploads.front().isPending;
   if (!uploads.empty() && !isFree) {
-    // They are done in order.
+    // Copies complete in order.
     int code = driver.eventQuery(uploads.front().done);
     if (code == kNotReady && uploads.size() >= kMostUploads)
       code = driver.eventSynchronize(uploads.front().done);
@@ -226,9 +227,8 @@ Result<CUDALaunchPlan::Upload> CUDALaunchPlan::takeUpload() {
   return taken;
 }
 
-/// The range of words, first and behind the last, that differ from those that
-/// are known; all where none are. As a rule one buffer of thousands lies
-/// elsewhere.
+/// The range of words that differ from those in the table; all words if its
+/// contents are unknown. Typically one address out of thousands changes.
 static std::pair<size_t, size_t>
 findChanged(const std::vector<uint64_t> &known,
             const std::vector<uint64_t> &wanted) {
@@ -253,8 +253,8 @@ Status CUDALaunchPlan::uploadTables() {
       std::find_if(contents.begin(), contents.end(),
                    [&](const Table &table) { return table.words == wanted; });
   const bool isKnown = found != contents.end();
-  // Else that which was used the longest time ago: what reads it comes before
-  // the copy.
+  // Otherwise replace the least recently used table. Launches that read it are
+  // ordered before the copy.
   contents.splice(contents.begin(), contents,
                   isKnown ? found : std::prev(contents.end()));
   Table &table = contents.front();
@@ -273,7 +273,7 @@ Status CUDALaunchPlan::uploadTables() {
       {upload.host, tables.data() + (table.number * tableWords + first) * 8,
        bytes, Copy::Kind::In},
       stream);
-  // On the plan's own stream the call's end is waited for.
+  // On the plan's own stream, each call waits for its end.
   upload.isPending = stream != ownStream;
   if (code == kSuccess && upload.isPending)
     code = driver.eventRecord(upload.done, stream);
@@ -287,7 +287,7 @@ Status CUDALaunchPlan::setStream(std::optional<CallerStream> caller) {
   auto *chosen = caller ? static_cast<StreamHandle>(*caller) : ownStream;
   if (!caller && stream == chosen && !isDeferred)
     return {};
-  // What goes on uses the memory that the next call uses.
+  // The next call uses the memory of the call in flight.
   if (isDeferred && stream != chosen) {
     CUDADevice::Current current(device);
     int code =
@@ -303,8 +303,8 @@ Status CUDALaunchPlan::setStream(std::optional<CallerStream> caller) {
 
 Status CUDALaunchPlan::defer() {
   isDeferred = true;
-  // No one can destroy the default stream: it is asked for its end only by who
-  // has to wait for that.
+  // The default stream cannot be destroyed, so the event is recorded only when
+  // it is needed.
   isRecorded = stream && stream != kLegacyStream;
   if (!isRecorded && !staging.isWaiting())
     return {};
@@ -345,7 +345,7 @@ void CUDALaunchPlan::drop(Graph &graph) {
 
 Status CUDALaunchPlan::allowShared(uint32_t index) {
   Step &step = steps[index];
-  // What a block may have without asking counts what the kernel has besides.
+  // The default limit includes the kernel's static shared memory.
   if (step.shared <= step.allowedShared)
     return {};
   if (Status allowed = device.allowShared(step.function, step.shared); !allowed)
@@ -358,8 +358,8 @@ unsigned CUDALaunchPlan::getGraphGrid(const Step &step,
                                       const CUDALaunch &launch) const {
   if (launch.grid.asConstant())
     return step.grid;
-  // Later sizes may be larger: enough blocks to fill the device, if so many can
-  // ever have work.
+  // The graph also serves larger sizes later: use enough blocks to fill the
+  // device, but no more than can ever have work.
   int blocks = 1;
   if (driver.occupancy(&blocks, step.function, static_cast<int>(step.block),
                        step.shared) != kSuccess ||
@@ -402,7 +402,7 @@ Status CUDALaunchPlan::prepareLibrary(uint32_t index) {
   return status ? Status() : status.takeError().within(describe(index));
 }
 
-/// What the library starts is captured, and becomes one node.
+/// Captures the work that the library submits, and adds it as one child node.
 Status CUDALaunchPlan::addLibraryNode(uint32_t index, GraphHandle graph,
                                       std::span<const NodeHandle> before,
                                       NodeHandle *node) {
@@ -417,7 +417,7 @@ Status CUDALaunchPlan::addLibraryNode(uint32_t index, GraphHandle graph,
   if (started && code == kSuccess)
     code = driver.graphAddChildGraphNode(node, graph, before.data(),
                                          before.size(), child);
-  // The node has a copy.
+  // The node holds a copy of the child graph.
   if (child)
     driver.graphDestroy(child);
   if (!started)
@@ -455,7 +455,8 @@ Status CUDALaunchPlan::addKernelNode(uint32_t index, GraphHandle graph,
 Status CUDALaunchPlan::addNodes(GraphHandle graph,
                                 std::span<const NodeHandle> roots,
                                 std::vector<NodeHandle> &ends) {
-  // Kernels find out for themselves whether they have work.
+  // A kernel without work exits by itself, so the graph serves all sizes. A
+  // library step without work is left out.
   std::vector<bool> active;
   for (const Step &step : steps)
     active.push_back(step.active && (!step.library || step.work > 0));
@@ -482,7 +483,7 @@ Status CUDALaunchPlan::addNodes(GraphHandle graph,
     const bool isRoot = before.empty();
     if (isRoot)
       before.assign(roots.begin(), roots.end());
-    // A kernel that waits for one other may start before that ends.
+    // With a single predecessor, a kernel may be launched before that one ends.
     const bool early =
         waits && before.size() == 1 && !steps[i].library &&
         (isRoot ? rootType == kKernelNode : !steps[edges[i].front()].library);
@@ -527,7 +528,7 @@ Status CUDALaunchPlan::buildGraph() {
       drop(graphs.back());
       graphs.pop_back();
     }
-    // To prepare a library may take the memory of its step.
+    // Preparing a library step may use the step's workspace.
     if (stream != ownStream)
       LUMINAL_CHECK(wait("a call failed"));
     graphs.push_front({std::move(key)});
@@ -596,7 +597,7 @@ Status CUDALaunchPlan::launchOnly(uint32_t index) {
 
 Status CUDALaunchPlan::buildOnly(uint32_t index, Table &table) {
   if (table.graph.exec) {
-    // The device may be running it.
+    // The old graph may still be running.
     LUMINAL_CHECK(wait("a call failed"));
     inFlight = true;
     drop(table.graph);
@@ -618,8 +619,8 @@ Status CUDALaunchPlan::buildOnly(uint32_t index, Table &table) {
   return status;
 }
 
-/// The tables are this capture's own, for all of its replays: they are written
-/// at once, on the plan's stream.
+/// The tables belong to this capture and serve all of its replays, so they are
+/// written immediately, on the plan's stream.
 Status CUDALaunchPlan::capture(CallerStream caller,
                                std::span<const Copy> before,
                                std::span<const Copy> after) {
@@ -662,9 +663,9 @@ Status CUDALaunchPlan::launchStepByStep(StepObserver &observer) {
   return {};
 }
 
-/// Events beside the step in one graph: between those of a stream the device
-/// also waits for the host, which takes longer to call a library than many
-/// products do.
+/// Times a step by event nodes around it in one graph. Between events on a
+/// stream, the time would include the host, which takes longer to call a
+/// library than many products take.
 Status CUDALaunchPlan::runTimed(uint32_t index, Graph &made,
                                 double &microseconds) {
   if (!steps[index].library)

@@ -1,24 +1,25 @@
 //===- CUDALaunchPlan.h - All steps as one CUDA graph ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A kernel gets three pointers, which never change: to the pointers of its
-// buffers, to the values of the symbols, and to a word that it sets where an
-// index is out of range. What they point to is one block of device memory
-// (the tables), rewritten from pinned memory before a call where sizes or
-// memory changed, so that one graph serves all sizes; and words of pinned host
-// memory, written by kernels only where something is wrong. A call on a stream
-// of the caller's may go on while the next is made ready: the pinned memory is
-// a queue, whose parts are used again when their copies are done.
+// A kernel has three pointer parameters, which never change: to the addresses
+// of its buffers, to the values of the symbols, and to a status word that it
+// sets if an index is out of range. The first two are in one block of device
+// memory (the tables), which is updated from pinned memory before a call if
+// sizes or addresses changed; so one graph serves all sizes. Status words are
+// in pinned host memory and written only on an error. On a stream of the
+// caller, a call may be prepared while previous ones are in flight: the pinned
+// memory is a queue of upload buffers, each of which is reused when its copy
+// has completed.
 //
-// One kernel has several tables, so that a caller whose memory takes turns
-// among a few addresses copies nothing; which one it reads is a parameter of
-// its launch. A launch that was made before, with the same table, is a graph of
-// its own: the driver takes half of the time for it, host and device. New sizes
-// at each call make no graphs.
+// A plan with a single kernel has several tables, so that a caller whose
+// addresses alternate between a few values uploads nothing. The kernel's
+// parameters select the table of a launch. A repeated launch with the same
+// table becomes a graph of its own, which halves the driver's time on host and
+// device. If sizes change at each call, no graphs are built.
 //
-// What a library starts holds sizes and addresses. It is captured into the same
-// graph, of which there is then one for each combination of them, the last few
-// used.
+// The work of a library holds sizes and addresses. It is captured into the same
+// graph, so a graph is cached for each combination of them (least recently used
+// ones are evicted).
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,14 +65,15 @@ private:
   Status wait(const char *what);
   Status uploadTables();
   Status buildGraph();
-  /// After it `start` puts all steps on the stream.
+  /// Builds what `start` needs; `start` launches all steps on the stream.
   Status makeReady();
   Status start();
-  /// What a graph holds that is not the same for all sizes and memory: bytes of
-  /// shared memory of kernels, sizes and addresses of libraries.
+  /// The values that are fixed in a graph: shared memory of kernels, sizes and
+  /// addresses of library steps.
   std::vector<int64_t> getGraphKey() const;
-  /// Adds all steps to a graph, those that wait for no other after `roots`.
-  /// `ends`: the nodes that no other waits for; `roots` where there is no step.
+  /// Adds all steps to a graph; those without predecessors depend on `roots`.
+  /// `ends` receives the nodes without successors, or `roots` if there are no
+  /// steps.
   Status addNodes(GraphHandle graph, std::span<const NodeHandle> roots,
                   std::vector<NodeHandle> &ends);
   Status addNode(uint32_t step, GraphHandle graph,
@@ -83,24 +85,25 @@ private:
   Status prepareLibrary(uint32_t step);
   Status launchStepByStep(StepObserver &observer);
   struct Graph;
-  /// Runs a step by a graph of its own, which the caller drops, and waits.
+  /// Runs a step in a graph of its own, which the caller destroys, and waits.
   Status runTimed(uint32_t index, Graph &made, double &microseconds);
   Status checkStatus();
 
   struct Step {
     FunctionHandle function = nullptr;
-    /// Instead of a kernel.
+    /// Set for a step without a kernel.
     std::unique_ptr<LibraryStep> library;
-    /// Of the launch, for the present sizes; where its buffers begin.
+    /// Values of the launch's expressions for the current sizes; index of its
+    /// first buffer.
     std::span<const int64_t> values;
     size_t firstBuffer = 0;
     unsigned block = 1;
-    /// For the present sizes.
+    /// For the current sizes.
     int64_t work = 0;
     unsigned grid = 1, shared = 0;
     /// Whether the step is ever launched.
     bool active = true;
-    /// Bytes of shared memory that a block of the function may surely have.
+    /// Bytes of dynamic shared memory that the function is known to allow.
     unsigned allowedShared = 0;
     /// The kernel's parameters.
     DevicePointer buffers = 0, symbols = 0;
@@ -110,7 +113,7 @@ private:
   void useTables(size_t which);
   std::string describe(uint32_t step) const;
   Status allowShared(uint32_t step);
-  /// Blocks of a step in the graph, which serve all sizes.
+  /// Number of blocks of a step in the graph, which serves all sizes.
   unsigned getGraphGrid(const Step &step, const CUDALaunch &launch) const;
 
   CUDADevice &device;
@@ -121,60 +124,61 @@ private:
   std::span<const int64_t> symbols;
   std::span<void *const> buffers;
   Memory tables, status;
-  /// Words of one of the tables: the symbols, then the buffers of all steps.
+  /// Words per table: the symbols, then the buffers of all steps.
   size_t tableWords = 0;
   struct Graph {
     std::vector<int64_t> key;
     GraphHandle graph = nullptr;
     ExecHandle exec = nullptr;
   };
-  /// Which of the tables launches read, and what is in each; those used last
-  /// are first. Of a graph there is one.
+  /// The tables and their contents, most recently used first. A plan with a
+  /// graph of all steps has one.
   struct Table {
     size_t number = 0;
     std::vector<uint64_t> words;
-    /// Of one kernel: the grid and the shared memory of its last launches with
-    /// this table, and how many there were; and a graph of one of those.
+    /// Only with one kernel: grid and shared memory of its last launches with
+    /// this table, the number of these launches, and a graph of one of them.
     std::vector<int64_t> key;
     unsigned launches = 0;
     Graph graph;
   };
   std::list<Table> contents;
-  /// What the next launch is to find in its table.
+  /// The contents that the next launch needs.
   std::vector<uint64_t> wanted;
-  /// The table that all kernels' parameters point to.
+  /// The table that the kernels' parameters point to.
   size_t usedTable = 0;
-  /// Contents of a table that may still be on their way to the device.
+  /// Pinned memory with new contents of a table, which may still be in flight
+  /// to the device.
   struct Upload {
     uint8_t *host = nullptr;
     EventHandle done = nullptr;
-    /// Whether `done` stands for a copy from `host`.
+    /// Whether `done` marks the end of a copy from `host`.
     bool isPending = false;
   };
   Result<Upload> takeUpload();
-  /// Used last is last.
+  /// Least recently used first.
   std::deque<Upload> uploads;
-  /// What they lie in, a block for several.
+  /// Memory of the uploads, several per block.
   std::vector<Memory> uploadBlocks;
   /// The only step that is ever launched, if it is a kernel.
   std::optional<uint32_t> onlyKernel;
-  /// Graphs hold the addresses that libraries use.
+  /// Whether a step is a library's: graphs then hold addresses.
   bool hasLibraries = false;
   bool tablesChanged = true, keyChanged = true, inFlight = false;
-  /// The plan's own stream, and that of the present call.
+  /// The plan's own stream, and the stream of the current call.
   StreamHandle ownStream = nullptr, stream = nullptr;
   EventHandle events[2] = {};
-  /// The end of the last call that nobody waited for, and whether there is one.
+  /// Marks the end of the last deferred call; whether there is one.
   EventHandle deferred = nullptr;
   bool isDeferred = false;
-  /// Whether `deferred` is in the stream; else it is when it is needed.
+  /// Whether `deferred` has been recorded; otherwise it is recorded on demand.
   bool isRecorded = false;
   void drop(Graph &graph);
   Status build(Graph &graph);
   Status launchOnly(uint32_t step);
-  /// Makes the graph of the only kernel with the present table.
+  /// Builds a graph of the only kernel with the current table.
   Status buildOnly(uint32_t step, Table &table);
-  /// Those used last, the present one first.
+  /// Most recently used first; the first is the current one.
   std::list<Graph> graphs;
   uint64_t captures = 0;
 };

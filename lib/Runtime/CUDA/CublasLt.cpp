@@ -9,7 +9,7 @@
 using namespace luminal;
 using namespace luminal::runtime::cuda;
 
-/// The files to try, in order.
+/// File names to try, in order.
 static std::vector<std::string> getPaths() {
   const char *path = std::getenv("LUMINAL_CUBLASLT");
   if (path && *path)
@@ -18,7 +18,7 @@ static std::vector<std::string> getPaths() {
 }
 
 Result<CublasLt> CublasLt::open() {
-  // Opened once, and never closed.
+  // Opened once and never closed.
   void *library = nullptr;
   std::string tried;
   for (const std::string &path : getPaths()) {

@@ -9,14 +9,15 @@
 
 namespace luminal::runtime::cuda {
 
-/// The functions of libcublasLt.so, by one table.
+/// The functions of libcublasLt.so, listed in CublasLtFunctions.def.
 struct CublasLt {
-  /// The library, opened once in a process; an error says why there is none.
-  /// The environment variable LUMINAL_CUBLASLT names another file than
+  /// Opens the library once per process; the error says why that failed. The
+  /// environment variable LUMINAL_CUBLASLT overrides the names
+  /// libcublasLt.so.13 and libcublasLt.so.12.
   /// libcublasLt.so.13 or libcublasLt.so.12.
   static const Result<CublasLt> &get();
 
-  /// Success, or "what: error 15 of cuBLASLt".
+  /// Success, or the error "what: error 15 of cuBLASLt".
   Status check(int code, const char *what) const;
 
 #define LUMINAL_CUBLASLT_FUNCTION(name, symbol, parameters)                    \

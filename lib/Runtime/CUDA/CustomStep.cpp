@@ -29,11 +29,12 @@ private:
   const CUDACustomLaunch &launch;
   const std::vector<Parameter> parameters;
   const FunctionHandle function;
-  /// Of work, the grid's three axes, and shared memory.
+  /// Number of launch expressions before `values`: work, the three grid dims,
+  /// shared memory.
   static constexpr size_t kOwnSizes = 5;
   int64_t grid[3] = {};
   unsigned shared = 0;
-  /// What each parameter is; an i32 is the lower half of its word.
+  /// The value of each parameter; an i32 is the low half of its word.
   std::vector<uint64_t> storage;
   std::vector<void *> addresses;
 };

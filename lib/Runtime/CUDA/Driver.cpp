@@ -8,8 +8,8 @@
 using namespace luminal;
 using namespace luminal::runtime::cuda;
 
-/// The least version, as the driver counts: graphs of kernels, and the PTX that
-/// LLVM writes for Hopper.
+/// Minimum version, in the driver's encoding (12.0): for graphs of kernels, and
+/// for the PTX that LLVM emits for Hopper.
 static constexpr int kLeastVersion = 12000;
 
 static const char *getPath() {
@@ -17,7 +17,7 @@ static const char *getPath() {
   return path && *path ? path : "libcuda.so.1";
 }
 
-/// Opened once, and never closed.
+/// Opened once and never closed.
 static void *getLibrary() {
   static void *library = ::dlopen(getPath(), RTLD_NOW | RTLD_LOCAL);
   return library;

@@ -9,23 +9,23 @@
 
 namespace luminal::runtime::cuda {
 
-/// The functions of libcuda.so.1, by one table.
+/// The functions of libcuda.so.1, listed in DriverFunctions.def.
 struct Driver {
-  /// The driver, opened and initialised once in a process; an error says why
-  /// there is none. The environment variable LUMINAL_LIBCUDA names another file
-  /// than libcuda.so.1.
+  /// Opens and initializes the driver once per process; the error says why that
+  /// failed. The environment variable LUMINAL_LIBCUDA overrides the name
+  /// libcuda.so.1.
   static const Result<Driver> &get();
-  /// Whether there is a driver at all, working or not.
+  /// Whether a driver library is installed, working or not.
   static bool isInstalled();
 
-  /// "what: CUDA_ERROR_OUT_OF_MEMORY (out of memory)".
+  /// The error "what: CUDA_ERROR_OUT_OF_MEMORY (out of memory)".
   Error error(const std::string &what, int code) const;
-  /// Success, or that error.
+  /// Success, or the error of `code`.
   Status check(int code, const char *what) const {
     return code == kSuccess ? Status() : error(what, code);
   }
 
-  /// "12.8": the newest CUDA that it serves.
+  /// The newest CUDA version that the driver supports, as in "12.8".
   std::string describeVersion() const;
 
   int version = 0;

@@ -1,8 +1,8 @@
 //===- DriverTypes.h - What of the CUDA driver's interface is used --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The driver is opened at run time, and the build needs no toolkit: the few
-// types and numbers that cross its binary interface are declared here.
+// The driver is opened at run time, and the build needs no CUDA toolkit: the
+// types and constants of its ABI that are used are declared here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ using NodeHandle = struct NodeStruct *;
 using ExecHandle = struct ExecStruct *;
 using UserObjectHandle = struct UserObjectStruct *;
 
-/// Codes that functions return.
+/// Status codes.
 enum : int {
   kSuccess = 0,
   kInvalidValue = 1,
@@ -65,23 +65,25 @@ enum : unsigned {
   kEventWithoutTime = 2
 };
 
-/// What a capture forbids: to other threads nothing; nothing at all.
+/// Capture modes: which unsafe calls a capture forbids. ThreadLocal forbids
+/// them to the capturing thread, Relaxed forbids none.
 enum : int { kCaptureThreadLocal = 1, kCaptureRelaxed = 2 };
-/// Whether a stream is captured; the capture may have failed.
+/// Capture status of a stream; Invalidated: the capture has failed.
 enum : int { kCaptureNone = 0, kCaptureActive = 1, kCaptureInvalidated = 2 };
-/// streamUpdateCaptureDependencies replaces what the stream's next work waits
-/// for.
+/// Flag of streamUpdateCaptureDependencies: replaces the nodes that the
+/// stream's next work depends on.
 enum : unsigned { kSetCaptureDependencies = 1 };
-/// Of userObjectCreate: who destroys it waits for nothing. Of
-/// graphRetainUserObject: the graph takes over the caller's reference.
+/// kNoDestructorSync, of userObjectCreate: the destructor does not synchronize
+/// with anything. kMoveUserObject, of graphRetainUserObject: the graph takes
+/// over the caller's reference.
 enum : unsigned { kNoDestructorSync = 1, kMoveUserObject = 1 };
-/// A type of nodes.
+/// Type of a kernel node.
 enum : int { kKernelNode = 0 };
-/// The legacy default stream by its other name; streams cannot be captured that
-/// are null or this.
+/// The explicit handle of the legacy default stream. Neither it nor the null
+/// stream can be captured.
 inline const StreamHandle kLegacyStream = reinterpret_cast<StreamHandle>(1);
 
-/// Parameters of a kernel node, the first version of the structure.
+/// Parameters of a kernel node (version 1 of the struct).
 struct KernelNode {
   FunctionHandle function;
   unsigned gridX, gridY, gridZ;
@@ -91,12 +93,14 @@ struct KernelNode {
   void **extra;
 };
 
-/// What an edge of a graph waits for. All zero: that the node before ends.
+/// Type of a dependency. All zero: the successor waits for the end of the
+/// predecessor.
 struct GraphEdge {
   unsigned char fromPort, toPort, type;
   unsigned char reserved[5];
 };
-/// The kernel before lets this one start, which then waits itself.
+/// Programmatic dependent launch: the predecessor triggers the launch, and the
+/// successor waits for the predecessor's memory itself.
 constexpr GraphEdge kProgrammaticEdge = {1, 0, 1, {}};
 
 } // namespace luminal::runtime::cuda

@@ -8,33 +8,33 @@
 
 namespace luminal::runtime::cuda {
 
-/// A step of a plan that a library or a user's code does. What it starts holds
-/// the sizes and addresses that it was started with.
+/// A step that a library or user code executes. Work that it submits holds the
+/// sizes and addresses of that moment.
 class LibraryStep {
 public:
   virtual ~LibraryStep();
-  /// The step that does `launch`; null for the launch of a kernel. `custom` is
-  /// the function of a user's code.
+  /// Creates the step for `step.launch`; null if that is a kernel's. `custom`
+  /// is the function of user code.
   static Result<std::unique_ptr<LibraryStep>>
   create(CUDADevice &device, const StepSpec &step, KernelHandle custom);
 
-  /// Makes it ready for sizes (the values of the launch's expressions) and for
-  /// memory. What takes time is done once for the same sizes; that may use
-  /// `stream`, and the workspace of the step.
+  /// Sets sizes (the values of the launch's expressions) and buffers. Expensive
+  /// preparation is done once per sizes, and may use `stream` and the step's
+  /// workspace.
   virtual Status prepare(std::span<const int64_t> sizes,
                          std::span<void *const> buffers,
                          StreamHandle stream) = 0;
-  /// Puts the step, as it was prepared last, on a stream that may be captured.
+  /// Submits the step, as last prepared, to a stream, which may be capturing.
   virtual Status start(StreamHandle stream) = 0;
 };
 
-/// The step for a launch of a user's function, which has been verified. It has
+/// Creates the step for a verified launch of a user function. The step has
 /// `buffers` buffers.
 Result<std::unique_ptr<LibraryStep>>
 createCustomStep(CUDADevice &device, const CUDACustomLaunch &launch,
                  size_t buffers, FunctionHandle function);
 
-/// The step for a launch of cuBLASLt.
+/// Creates the step for a cuBLASLt launch.
 Result<std::unique_ptr<LibraryStep>>
 createMatmulStep(CUDADevice &device, const CublasLtLaunch &launch);
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // cuBLASLt's matrices are column-major. A row-major matrix is the transpose of
-// a column-major one, so the library is asked for the transpose of the product:
-// its A is our rhs, its B our lhs, and its rows are our columns.
+// a column-major one, so the library computes the transposed product: its A is
+// our rhs, its B is our lhs, and its rows are our columns.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,27 +17,26 @@ using namespace luminal;
 using namespace luminal::runtime;
 using namespace luminal::runtime::cuda;
 
-/// Of so many that the library proposes, the fastest is taken.
+/// Number of algorithms requested from the heuristic; the fastest is used.
 static constexpr int kMostProposed = 8;
-/// Each is timed in so many runs, after one that is not counted, in each of the
-/// rounds, in which they take turns: a clock that rises meanwhile, or other
-/// work, is no reason to take another. Its least time counts.
+/// Each algorithm is timed for kTimedRuns runs after a warm-up run, in kRounds
+/// rounds that interleave the algorithms, so that a rising clock or other load
+/// affects all alike. Its minimum time counts.
 static constexpr int kTimedRuns = 3, kRounds = 4;
-/// What takes so much longer in the first round is not timed again.
+/// Algorithms slower than this ratio to the fastest are not timed again.
 static constexpr double kMostTimes = 1.5;
-/// What the library may count on at most.
+/// Maximum alignment in bytes that the library is told.
 static constexpr uint64_t kMostAlignment = 256;
 
 namespace {
-/// A matrix as the library reads it: `transposed` where its memory is that of
-/// the transpose.
+/// A matrix in the library's terms; `transposed` if memory holds the transpose.
 struct Shape {
   uint64_t rows = 1, columns = 1;
   int64_t leading = 1, batchStride = 0;
   bool transposed = false;
 };
 
-/// The descriptors of one call; they are destroyed with it.
+/// The descriptors of one product, destroyed with it.
 class Descriptors {
 public:
   explicit Descriptors(const CublasLt &lt) : lt(lt) {}
@@ -46,7 +45,7 @@ public:
 
   const CublasLt &lt;
   lt::Matmul matmul = nullptr;
-  /// A, B, C, D.
+  /// Of A, B, C and D.
   lt::Layout layouts[4] = {};
   lt::Preference preference = nullptr;
 };
@@ -77,7 +76,7 @@ private:
   lt::Handle handle;
   const CublasLtLaunch &launch;
   std::unique_ptr<Descriptors> descriptors;
-  /// As prepared: A, B, C and D, the bias and the workspace.
+  /// Addresses of A, B, C and D, the bias and the workspace, set by `prepare`.
   const void *a = nullptr, *b = nullptr, *c = nullptr, *bias = nullptr;
   void *d = nullptr, *workspace = nullptr;
   bool isEmpty = true;
@@ -112,14 +111,14 @@ static int getType(DType type) {
   }
 }
 
-/// A matrix with an element each `row` and `column` elements, one of which is
-/// one. The transpose of what is row-major is column-major.
+/// The Shape of a matrix with row stride place[2] and column stride place[3],
+/// one of which is 1. The transpose of a row-major matrix is column-major.
 static Result<Shape> getShape(const int64_t *place, int64_t rows,
                               int64_t columns) {
   const int64_t row = place[2], column = place[3];
   Shape shape;
   shape.batchStride = place[1];
-  // Steps along a dim of extent 1 are never taken.
+  // The stride of a dim of extent 1 is irrelevant.
   if (column == 1 || columns == 1) {
     shape.rows = static_cast<uint64_t>(columns);
     shape.columns = static_cast<uint64_t>(rows);
@@ -184,7 +183,7 @@ Status MatmulStep::describe(std::span<const int64_t> sizes) {
     if (code == lt::kSuccess)
       code = lt.matmulSet(descriptors->matmul, what, &value, sizeof value);
   };
-  // Of the column-major view, which is the transpose.
+  // In the column-major view, which is transposed.
   set(lt::kMatmulTransposeA,
       rhs.transposed ? int32_t(lt::kTranspose) : int32_t(lt::kNoTranspose));
   set(lt::kMatmulTransposeB,
@@ -249,8 +248,8 @@ static uint32_t getAlignment(const void *memory) {
   return static_cast<uint32_t>(uint64_t(1) << std::countr_zero(address));
 }
 
-/// The fastest of the library's proposals; its first where they cannot be
-/// timed.
+/// Returns the fastest of the proposed algorithms, or the first if they cannot
+/// be timed.
 Result<lt::Algorithm> MatmulStep::choose(StreamHandle stream,
                                          uint64_t resultBytes) {
   const Driver &driver = device.getDriver();
@@ -261,7 +260,8 @@ Result<lt::Algorithm> MatmulStep::choose(StreamHandle stream,
           lt.preferenceSet(descriptors->preference, what, &value, sizeof value);
   };
   set(lt::kPreferenceWorkspace, static_cast<uint64_t>(launch.workspace));
-  // No sums in the type of the result, and the same bits in every run.
+  // Reductions in the compute type only: deterministic, and without partial
+  // sums in the narrower result type.
   set(lt::kPreferenceReductions, uint32_t(lt::kReductionCompute));
   const void *matrices[] = {a, b, launch.addend ? c : d, d};
   for (int i = 0; i < 4; ++i)
@@ -276,7 +276,8 @@ Result<lt::Algorithm> MatmulStep::choose(StreamHandle stream,
   LUMINAL_CHECK(lt.check(code, "no algorithm is known for a product"));
   if (count < 1)
     return Error("no algorithm is known for a product");
-  // The result is written elsewhere: its memory may hold what is still read.
+  // Timing writes to a separate result: the memory of D may hold data that is
+  // still needed.
   Memory result;
   EventHandle events[2] = {};
   bool canTime = count > 1 && result.reserve(device, resultBytes);
@@ -290,7 +291,7 @@ Result<lt::Algorithm> MatmulStep::choose(StreamHandle stream,
       if (proposed[i].state != lt::kSuccess ||
           (round > 0 && !(times[i] < kMostTimes * least)))
         continue;
-      // A proposal may turn out to be none.
+      // A proposed algorithm may fail.
       if (Result<double> taken =
               time(proposed[i].algorithm, result.data(), stream, events))
         times[i] = std::min(times[i], *taken);

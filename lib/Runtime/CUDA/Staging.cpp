@@ -9,17 +9,17 @@ using namespace luminal;
 using namespace luminal::runtime;
 using namespace luminal::runtime::cuda;
 
-/// Above this the driver's own way through pinned memory is as good.
+/// Above this size, the driver's own staging is as fast.
 static constexpr uint64_t kMostStaged = 64 << 20;
-/// Below this a copy by the host costs less than the question whether memory is
-/// pinned.
+/// Below this size, copying on the host costs less than asking the driver
+/// whether memory is pinned.
 static constexpr uint64_t kSmall = 32 << 10;
 
 uint8_t *Staging::take(uint64_t bytes) {
   const uint64_t rounded = roundUp(bytes, kCopyAlignment);
   if (wanted > kMostStaged || rounded > kMostStaged)
     return nullptr;
-  // Memory grows between calls, when the device uses none of it.
+  // Grow only between calls, when the device does not use the memory.
   if (wanted == 0 && used == 0 && memory.size() < rounded)
     memory.reserve(device, rounded, Device::Place::Host);
   wanted += rounded;
@@ -38,8 +38,8 @@ int Staging::flush(StreamHandle stream) {
   return device.start(copy, stream);
 }
 
-/// Copies of the same direction that lie one after the other on both sides are
-/// one.
+/// Merges a copy with the waiting one if both have the same direction and are
+/// adjacent on both sides.
 int Staging::join(const Copy &copy, StreamHandle stream) {
   const uint64_t rounded = roundUp(waiting.bytes, kCopyAlignment);
   if (waiting.bytes > 0 && copy.joins && copy.kind == waiting.kind &&

@@ -9,20 +9,20 @@
 
 namespace luminal::runtime::cuda {
 
-/// Copies of one call across the bus. The device copies pinned memory while the
-/// host goes on; the caller's is rarely pinned, so what is small enough goes
-/// through memory of ours.
+/// Copies of one call between host and device. Copies of pinned memory are
+/// asynchronous. Memory of the caller is rarely pinned, so small enough copies
+/// go through the runtime's own pinned memory.
 class Staging {
 public:
   explicit Staging(CUDADevice &device) : device(device) {}
-  /// Starts a copy, by the next call of `flush` at the latest. Memory that is
-  /// copied out is valid after `finish`.
+  /// Starts a copy, at the latest with the next `flush`. Memory that is copied
+  /// out is valid after `finish`.
   int start(const Copy &copy, StreamHandle stream);
-  /// Starts what waited to be joined with a later copy.
+  /// Starts the copy that waits to be merged with later ones.
   int flush(StreamHandle stream);
   bool isWaiting() const { return waiting.bytes > 0; }
-  /// After the device is done: brings results to the caller, unless the call
-  /// `failed`.
+  /// Copies results to memory of the caller, unless the call `failed`. To be
+  /// called when the device is done.
   void finish(bool failed);
   uint64_t getMemoryBytes() const { return memory.size(); }
 
@@ -32,7 +32,7 @@ private:
 
   CUDADevice &device;
   Memory memory;
-  /// Taken in this call; what it would have taken with enough memory.
+  /// Bytes used by this call, and bytes that it would use with enough memory.
   uint64_t used = 0, wanted = 0;
   struct Result {
     void *to;
@@ -40,7 +40,7 @@ private:
     uint64_t bytes;
   };
   std::vector<Result> results;
-  /// Between pinned memory and the device; 0 bytes: none.
+  /// A copy between pinned memory and the device; 0 bytes: none.
   Copy waiting{nullptr, nullptr, 0, Copy::Kind::In};
 };
 
