@@ -35,7 +35,7 @@ private:
 };
 } // namespace
 
-/// Those of the device that may be called.
+/// The libraries of the device that the option `library` allows.
 FailureOr<SmallVector<const llir::Library *>>
 CallLibraries::getLibraries(const TargetInterface &device) {
   SmallVector<const llir::Library *> known = device.getLibraries();
@@ -87,8 +87,8 @@ void CallLibraries::runOnOperation() {
   Assumptions symbols = hlir::getAssumptions(block.getTerminator());
   MachineModel model = device->getMachine();
   Reporter reporter(&getContext(), DEBUG_TYPE, func.getSymName());
-  // Kernels that walk products jointly with what is between them keep that on
-  // chip.
+  // Products that are streamed jointly with the ops between them stay kernels,
+  // which keep the values between on chip.
   DenseSet<Operation *> streamed;
   for (auto product : block.getOps<llir::ProductOpInterface>()) {
     SmallVector<Operation *> anchors = findStreamedAnchors(product);

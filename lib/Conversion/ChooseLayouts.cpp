@@ -1,14 +1,15 @@
 //===- ChooseLayouts.cpp - Which dim of values is stored innermost --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A product reads an operand best along the dim that is innermost in memory,
-// many elements at a time. Where neither its contracted index nor its own dims
-// step through that one in whole vectors, as where a convolution reads windows
-// of an image by channels, its operand may be stored in another order, if all
-// that is read with it is stored so as well (DimClasses). Products and kernels
-// of elements write and read any order; inputs and outputs of the function keep
-// theirs. On a CPU the channels of a depthwise convolution are such a dim as
-// well: where they are innermost, each lane has a sum of its own.
+// A product loads an operand fastest along the dim that is innermost in memory,
+// many elements at a time. In some products neither the contracted index nor
+// the operand's own dims step through that dim in whole vectors: a convolution,
+// for example, reads windows of an image channel by channel. The operand may
+// then be stored in another dim order, if all values that are read together
+// with it use that order too (DimClasses). Products and elementwise kernels
+// read and write any order; inputs and outputs of the function keep theirs. On
+// a CPU the channels of a depthwise convolution are such a dim as well: with
+// channels innermost, each lane accumulates a sum of its own.
 //
 // Tested by test/Conversion/choose-layouts.mlir and choose-layouts-lanes.mlir.
 //
@@ -42,16 +43,16 @@ using llir::Layouts;
 using llir::ProductOpInterface;
 using luminal::hlir::MapAttr;
 
-/// The part of the price of all that a choice touches that it has to come to:
-/// what else reads these values has hardly a price.
+/// A new layout is chosen if the predicted time of the products and copies that
+/// it affects drops to this share. Other readers of these values hardly change.
 static constexpr double kWorthwhile = 0.96;
-/// The same where kernels pack what they multiply: it matters less in which
-/// order they read, and in another one borders of images are no part of the
-/// kernel that reads their windows. ResNet-50 of one image in f32, of which
-/// whatever was predicted to save 2 % on 16 workers was stored so, took one
-/// worker 1.19 times as long (Zen, 256 bits).
+/// The same for kernels that pack operands: the order of reads matters less,
+/// and with another order the image borders are no longer handled inside the
+/// kernel that reads the windows. When ResNet-50 of one image in f32 stored
+/// everything whose predicted gain on 16 workers was 2 %, one worker took 1.19
+/// times as long (Zen, 256 bits).
 static constexpr double kWorthwhilePacked = 0.8;
-/// And where lanes get sums of their own, which pack nothing.
+/// The same where lanes get sums of their own, which needs no packing.
 static constexpr double kWorthwhileOwn = 0.95;
 
 namespace {
@@ -67,17 +68,18 @@ struct Product {
   ProductOpInterface op;
   unsigned number;
   ProductRead reads[2];
-  /// Where it ends: pointwise ops and views follow it that move each element to
-  /// a place of its own. From the index there to the product's.
+  /// The value at the end of the pointwise ops and bijective views that follow
+  /// the product, and the map from an index of that value to one of the
+  /// product.
   Value end;
   MapAttr toProduct;
-  /// Of the contracted index; 0 where that is not known, or long.
+  /// The length of the contracted index; 0 if unknown or long.
   int64_t steps;
 };
 
 using Reordering = std::optional<llir::Reordering>;
 
-/// Nanoseconds of all workers of the machine together, and of one.
+/// Predicted time in nanoseconds, with all workers of the machine and with one.
 struct Price {
   double all = 0, ofOne = 0;
 
@@ -87,14 +89,14 @@ struct Price {
   }
 };
 
-/// What a product costs, and the order of its contracted index.
+/// The predicted time of a product, and the order of its contracted index.
 struct PricedProduct {
   Price price;
   Reordering reordering;
 };
 
-/// Prices of the choices of a function: all that can be is stored with the dims
-/// of a class innermost.
+/// Prices the layouts of a function. A choice stores all values of a dim class,
+/// where possible, with that dim innermost.
 class Chooser {
 public:
   Chooser(func::FuncOp func, const TargetInterface &device,
@@ -143,9 +145,9 @@ private:
   std::optional<DimClasses> classes;
   SmallVector<Product, 0> products;
   Layouts layouts;
-  /// Prices by what the kernel of a product is made of.
+  /// Prices by the structure of the product's kernel.
   std::map<std::vector<const void *>, Price> known;
-  /// By product and the innermost dims of what it reads and where it ends.
+  /// Prices by product and the innermost dims of its operands and its end.
   std::map<std::array<unsigned, 4>, PricedProduct> priced;
 };
 } // namespace
@@ -165,8 +167,8 @@ Chooser::Chooser(func::FuncOp func, const TargetInterface &device,
   addProducts();
 }
 
-/// Those that stand alone: anchors that are walked jointly have orders of their
-/// own.
+/// Adds the products that are scheduled on their own; anchors that are streamed
+/// jointly have layouts of their own.
 void Chooser::addProducts() {
   DenseSet<Operation *> streamed;
   for (auto product : block.getOps<ProductOpInterface>()) {
@@ -192,7 +194,7 @@ void Chooser::addProducts() {
 }
 
 //===----------------------------------------------------------------------===//
-// What is stored how
+// Layouts of values
 //===----------------------------------------------------------------------===//
 
 bool Chooser::isInnermostDim(Value v, unsigned dim) const {
@@ -207,7 +209,7 @@ bool Chooser::isInnermostDim(Value v, unsigned dim) const {
   return false;
 }
 
-/// Whether `v` is stored with its dim of the class innermost.
+/// Whether the dim of `v` that belongs to the class is stored innermost.
 bool Chooser::isInnermost(Value v, unsigned number) const {
   std::optional<unsigned> dim = classes->getDim(v, number);
   return dim && isInnermostDim(v, *dim);
@@ -225,9 +227,10 @@ bool Chooser::hasClass(const Product &p, unsigned number) const {
       [&](Value v) { return classes->getDim(v, number).has_value(); });
 }
 
-/// By which digit the contracted index is to step innermost, so that the
-/// product reads an operand along memory: the innermost dim of that is one of
-/// several digits, and the other operand can be prepared in that order.
+/// The digit of the contracted index that should be innermost so that the
+/// product loads an operand contiguously. Applies if the operand's innermost
+/// dim is one of several digits and the other operand can be prepared in the
+/// same order.
 Reordering Chooser::findReordering(const Product &p) const {
   for (unsigned side : {0, 1}) {
     const ProductRead &read = p.reads[side], &other = p.reads[1 - side];
@@ -242,7 +245,7 @@ Reordering Chooser::findReordering(const Product &p) const {
     if (digit && digit->divisor > 1 && digit->extent > 1 &&
         llir::packOperand(p.op, other, {*digit, 1 - side}, symbols))
       return llir::Reordering{*digit, 1 - side};
-    // The weights of what lanes sum up apart are as much side by side.
+    // The weights of sums in separate lanes must be adjacent too.
     llir::Reordering steps{{1, p.steps}, 1 - side, /*isOutermost=*/true};
     if (p.steps > 1 && isOwnDim(p, side, order.back()) &&
         llir::packOperand(p.op, other, steps, symbols))
@@ -251,8 +254,9 @@ Reordering Chooser::findReordering(const Product &p) const {
   return std::nullopt;
 }
 
-/// The product's price as values are stored now, and that order of its
-/// contracted index where it pays and there is memory for it.
+/// The product's price with the current layouts, and the order of its
+/// contracted index if another order is faster and there is memory for the
+/// prepared weights.
 const PricedProduct &Chooser::priceProduct(const Product &p) {
   auto getInnermost = [&](Value v) {
     llir::DimOrder order = layouts.getOrder(v);
@@ -279,7 +283,7 @@ int64_t Chooser::countPrepared(const Product &p,
   return weights.countMore(p.reads[reordering.weights].base, p.op);
 }
 
-/// The memory that the product reads for a side, and how.
+/// The memory that the product reads for a side, and the map into it.
 StoredSide Chooser::getStored(const Product &p, unsigned side,
                               const Reordering &reordering) const {
   const ProductRead &read = p.reads[side];
@@ -306,7 +310,7 @@ StoredSide Chooser::getStored(const Product &p, unsigned side,
 // Prices
 //===----------------------------------------------------------------------===//
 
-/// A kernel of the product alone, at the end of `scratch`.
+/// Builds a kernel of only the product, at the end of `scratch`.
 llir::KernelOp Chooser::buildKernel(const Product &p,
                                     const Reordering &reordering,
                                     Block &scratch) const {
@@ -320,7 +324,7 @@ llir::KernelOp Chooser::buildKernel(const Product &p,
       scratch);
 }
 
-/// Nanoseconds of the product's kernel as operands and results are stored now.
+/// The predicted time of the product's kernel with the current layouts.
 Price Chooser::priceProduct(const Product &p, const Reordering &reordering) {
   Block scratch;
   llir::KernelOp kernel = buildKernel(p, reordering, scratch);
@@ -334,8 +338,8 @@ Price Chooser::priceProduct(const Product &p, const Reordering &reordering) {
   return it->second;
 }
 
-/// Nanoseconds beside products: what is read across the order in which it is
-/// stored, and copies of what is needed in its own order.
+/// The predicted time outside of products: reads across the stored order, and
+/// copies of values that are needed in their original order.
 Price Chooser::priceReads(unsigned number) const {
   double bytes = 0, copies = 0;
   for (Value v : classes->getValues(number)) {
@@ -345,7 +349,7 @@ Price Chooser::priceReads(unsigned number) const {
     if (isOrdered && classes->getDim(v, number))
       for (Value operand : op->getOperands()) {
         Value read = skipViews(operand);
-        // A product writes any order.
+        // A product can write any order.
         if (classes->getDim(read, number) &&
             !isa_and_present<ProductOpInterface>(read.getDefiningOp()) &&
             isInnermost(read, number) != isInnermost(v, number))
@@ -374,8 +378,8 @@ Price Chooser::priceReads(unsigned number) const {
           bytes / machine.getReadRate(1) + launches};
 }
 
-/// A GPU's kernel has all of it. On a CPU it must pay however many workers
-/// there are.
+/// Whether a change of layout pays. On a GPU the time with all workers decides;
+/// on a CPU the change must pay for any number of workers.
 bool Chooser::isWorthwhile(const Price &after, const Price &before,
                            bool isOwn) const {
   if (machine.blockThreads)
@@ -384,7 +388,7 @@ bool Chooser::isWorthwhile(const Price &after, const Price &before,
   return after.all <= part * before.all && after.ofOne <= part * before.ofOne;
 }
 
-/// Nanoseconds of all that has the class.
+/// The predicted time of everything that has dims of the class.
 Price Chooser::price(unsigned number) {
   Price sum = priceReads(number);
   for (const Product &p : products)
@@ -397,8 +401,8 @@ Price Chooser::price(unsigned number) {
 // Choices
 //===----------------------------------------------------------------------===//
 
-/// Dims of what the product reads of which one innermost would let it read that
-/// along its contracted index.
+/// The dims of an operand which, if innermost, would let the product load the
+/// operand along its contracted index.
 SmallVector<unsigned, 2> Chooser::findDims(const Product &p,
                                            unsigned side) const {
   const ProductRead &read = p.reads[side];
@@ -407,16 +411,16 @@ SmallVector<unsigned, 2> Chooser::findDims(const Product &p,
     return found;
   for (unsigned dim = 0, n = getRank(read.base); dim < n; ++dim) {
     std::optional<ContractedDigit> digit = findDigit(p.op, read, dim);
-    // Vectors are of two elements at least.
+    // Vectors have at least two elements.
     if (digit && digit->extent % 2 == 0 && !isInnermostDim(read.base, dim))
       found.push_back(dim);
   }
   return found;
 }
 
-/// Whether both operands of a product have an index of `dim` of what it reads
-/// for `side` each: the channels of a depthwise convolution. Where that is
-/// innermost, vectors of sums are computed side by side.
+/// Whether `dim` of an operand is also a dim of the other operand and of the
+/// result, like the channels of a depthwise convolution. With that dim
+/// innermost, vectors of sums are computed lane by lane.
 bool Chooser::isOwnDim(const Product &p, unsigned side, unsigned dim) const {
   std::optional<unsigned> own = p.reads[side].map.getResults()[dim].asDim();
   SmallVector<Expr> extents = hlir::getExtents(p.op->getResult(0));
@@ -424,14 +428,14 @@ bool Chooser::isOwnDim(const Product &p, unsigned side, unsigned dim) const {
   if (machine.blockThreads || !p.steps || !own || *own >= extents.size() ||
       extents[*own].isConstant(1) || !other.map.usesDim(*own))
     return false;
-  // The weights have no other dim.
+  // The weights must have no other dim.
   for (auto [i, extent] : llvm::enumerate(extents))
     if (i != *own && !extent.isConstant(1) && other.map.usesDim(i))
       return false;
   return true;
 }
 
-/// Such a dim that is not innermost.
+/// Finds such a dim that is not innermost yet.
 std::optional<unsigned> Chooser::findOwnDim(const Product &p,
                                             unsigned side) const {
   if (isWeights(p.reads[side].base) || !isWeights(p.reads[1 - side].base))
@@ -442,9 +446,9 @@ std::optional<unsigned> Chooser::findOwnDim(const Product &p,
   return std::nullopt;
 }
 
-/// Whether the product reads a side in whole vectors as it multiplies them:
-/// along its contracted index or, where no block of threads puts that side by
-/// side in shared memory, along its own dims.
+/// Whether the product loads an operand in whole vectors: along its contracted
+/// index or, unless a thread block arranges operands that way in shared memory,
+/// along its own dims.
 bool Chooser::isReadWhole(const Product &p, unsigned side) const {
   Block scratch;
   llir::KernelOp kernel = buildKernel(p, std::nullopt, scratch);
@@ -481,7 +485,7 @@ void Chooser::tryClass(unsigned number, const Product &asks, bool isOwn,
       moved.push_back(v);
     }
   Price after = price(number);
-  // What the function returns may keep its order, and be read across it.
+  // Returned values may keep their order and be read across it.
   llvm::erase_if(moved, [&](Value v) {
     if (!isReturned(v))
       return false;
@@ -520,12 +524,12 @@ void Chooser::tryClass(unsigned number, const Product &asks, bool isOwn,
 }
 
 void Chooser::choose(const Reporter &reporter) {
-  // A product, and dims that it would read innermost.
+  // A product, and dims that it prefers innermost.
   struct Wish {
     const Product *product;
     Value base;
     unsigned dim;
-    /// Whether both operands have an index of it each.
+    /// Whether both operands have that dim (isOwnDim).
     bool isOwn;
   };
   SmallVector<Wish> wishes;

@@ -39,11 +39,11 @@ public:
   void runOnOperation() override;
 
 private:
-  /// A kernel on its way.
+  /// A kernel that is being compiled.
   struct Task {
     func::FuncOp func;
     llir::KernelOp kernel;
-    /// Where objects are kept.
+    /// Key in the store of objects.
     std::string key;
     FinishedKernel made;
     bool isKnown = false;
@@ -51,12 +51,12 @@ private:
   LogicalResult assemble(std::vector<Task> &tasks, ModuleOp code,
                          const TargetInterface &device);
 
-  /// Null: the code stays in the module.
+  /// If null, the code stays in the module.
   KernelObjects *objects = nullptr;
 };
 } // namespace
 
-/// The kernel of a function that holds nothing else.
+/// The kernel of a function that contains nothing else, or null.
 static llir::KernelOp getOnlyKernel(func::FuncOp func) {
   if (func.isDeclaration() || !llvm::hasSingleElement(func.getBody()))
     return {};
@@ -66,13 +66,13 @@ static llir::KernelOp getOnlyKernel(func::FuncOp func) {
   return dyn_cast<llir::KernelOp>(*body.begin());
 }
 
-/// The symbols that the function of a kernel states.
+/// The symbols that a kernel's function declares.
 static ArrayRef<hlir::SymbolEntry> getSymbols(func::FuncOp func) {
   auto table = func->getAttrOfType<hlir::SymbolsAttr>(hlir::kSymbolsAttr);
   return table ? table.getEntries() : ArrayRef<hlir::SymbolEntry>();
 }
 
-/// What the schedule is told of a kernel.
+/// Reports the launch of a kernel as a remark.
 static void tellLaunch(llir::KernelOp kernel, StringRef symbol,
                        const EmittedKernel &code, StringRef pass) {
   Reporter reporter(kernel.getContext(), pass, symbol);
@@ -83,7 +83,7 @@ static void tellLaunch(llir::KernelOp kernel, StringRef symbol,
   reporter.analysis(kernel.getLoc(), "launch", args);
 }
 
-/// Whether a step gives its kernel the memory that the kernel's schedule needs.
+/// Checks that a step provides the workspace that the kernel's schedule needs.
 static LogicalResult
 checkWorkspace(llir::StepOp step,
                const std::optional<llir::Workspace> &workspace) {
@@ -108,8 +108,8 @@ checkWorkspace(llir::StepOp step,
   return success();
 }
 
-/// Makes and keeps the objects of kernels that were not known. `code` has their
-/// functions.
+/// Assembles and stores the objects of the kernels in `code`, which were not in
+/// the store.
 LogicalResult ConvertLLIRToLLVM::assemble(std::vector<Task> &tasks,
                                           ModuleOp code,
                                           const TargetInterface &device) {
@@ -175,7 +175,7 @@ void ConvertLLIRToLLVM::runOnOperation() {
     return signalPassFailure();
   if (objects && failed(assemble(tasks, *code, *device)))
     return signalPassFailure();
-  /// By kernel, in the module's order.
+  /// By kernel, in module order.
   SmallVector<std::pair<StringAttr, SmallVector<Requirement>>> requirements;
   llvm::StringMap<EmittedKernel> emitted;
   for (Task &task : tasks) {

@@ -32,12 +32,12 @@ public:
   }
 
 private:
-  /// Shared by the copies of the pass.
+  /// Shared by clones of the pass.
   std::shared_ptr<const UserKernels> known;
 };
 } // namespace
 
-/// Here and not in the run: no dialect may be loaded there.
+/// In initialize() because no dialect may be loaded while passes run.
 LogicalResult DeclareKernels::initialize(MLIRContext *context) {
   std::string error;
   std::unique_ptr<TargetInterface> device =
@@ -53,7 +53,7 @@ LogicalResult DeclareKernels::initialize(MLIRContext *context) {
   for (const std::string &file : rules) {
     OwningOpRef<ModuleOp> parsed =
         parseSourceFile<ModuleOp>(file, ParserConfig(context));
-    // Where it cannot be read, the pass that runs the rules says why.
+    // If the file cannot be read, the pass that runs the rules reports it.
     if (parsed && failed(known->checkRules(*parsed)))
       return failure();
   }

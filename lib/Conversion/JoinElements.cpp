@@ -1,11 +1,12 @@
 //===- JoinElements.cpp - Products of one row and what they read ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A product of one row takes little more than reading its right operand, so
-// kernels before it that do next to nothing count. It takes in those that it
-// alone reads: products of the same columns, whose elements it reads where it
-// writes its own, and what computes its row, which each block of threads
-// repeats. A sum of a few of their elements takes products in as well.
+// The time of a one-row product is that of reading its right operand, so small
+// kernels before it matter. This pass fuses into its kernel those that it alone
+// reads: products with the same columns whose elements are read at the index
+// where they are written, and the kernel that computes its row, which each
+// thread block then repeats. A reduction of a few elements of products is fused
+// with them as well.
 //
 // Tested by test/Conversion/Schedules/share.mlir and rows-of-matrices.mlir.
 //
@@ -47,7 +48,7 @@ private:
 };
 } // namespace
 
-/// More than this of one row is not read again by every block.
+/// The largest row, in bytes, that every thread block may recompute.
 static constexpr int64_t kMostBytesOfRow = 1 << 15;
 
 static std::optional<int64_t> countBytes(Value v) {
@@ -58,9 +59,9 @@ static std::optional<int64_t> countBytes(Value v) {
   return type.getNumElements() * bits / 8;
 }
 
-/// Whether all loops of the kernel, which has one result, are products that
-/// have the result's columns, and no column is multiplied with several rows;
-/// sets `isOne` where all columns are multiplied with the same row.
+/// Whether all loops of the kernel, which has one result, are products with the
+/// result's columns, and each column is multiplied with one row. Sets `isOne`
+/// if that is the same row for all columns.
 static bool isOfRow(llir::KernelOp kernel, bool &isOne) {
   if (kernel.getInPlace() || kernel.getLoops() || kernel.getNumResults() != 1)
     return false;
@@ -85,7 +86,8 @@ static bool isOfRow(llir::KernelOp kernel, bool &isOne) {
   return any;
 }
 
-/// Whether `reader` reads operand `number` only where it writes its result.
+/// Whether `reader` reads operand `number` only at the index where it writes
+/// its result.
 static Decision readsInPlace(llir::KernelOp reader, unsigned number,
                              const KernelAnalysis::SymbolRanges &ranges) {
   KernelAnalysis a(reader, ranges);
@@ -105,7 +107,7 @@ static Decision readsInPlace(llir::KernelOp reader, unsigned number,
                                   "it writes its own");
 }
 
-/// Whether the kernel computes one row, of which a block of threads has room.
+/// Whether the kernel computes one row that fits into a thread block.
 static Decision computesRow(llir::KernelOp kernel) {
   for (Operation &op : kernel.getOps())
     if (llir::hasLoops(&op) && !isa<llir::RowReductionOpInterface>(op))
@@ -127,7 +129,7 @@ static Reporter makeReporter(llir::KernelOp reader) {
                   reader->getParentOfType<func::FuncOp>().getName());
 }
 
-/// Says why both stay; null.
+/// Reports why both kernels are kept; returns null.
 static llir::KernelOp stay(llir::KernelOp kernel, llir::KernelOp reader,
                            StringRef reason) {
   makeReporter(reader).missed(kernel.getLoc(), "elements",
@@ -137,7 +139,7 @@ static llir::KernelOp stay(llir::KernelOp kernel, llir::KernelOp reader,
   return {};
 }
 
-/// The kernel of both, in their place; null where they stay.
+/// Fuses both kernels and returns the result, or null if they are kept.
 llir::KernelOp JoinElements::join(llir::KernelOp kernel,
                                   llir::KernelOp reader) {
   KernelAnalysis::SymbolRanges ranges =
@@ -164,14 +166,15 @@ llir::KernelOp JoinElements::join(llir::KernelOp kernel,
     return drop("products do not read what it computes as a row");
   if (llir::countElementCode(merged) > codeBudget)
     return drop("the code of one kernel would go beyond its budget");
-  // Threads take an element together only where it is read along memory.
+  // Threads can share an element only if it is read contiguously.
   llir::ProposedLoops proposed =
       llir::proposeLoops(merged, ranges, device->getMachine());
   if (!proposed.loops ||
       !llvm::all_of(proposed.loops.getCases(),
                     [](llir::LoopCaseAttr c) { return c.getTeam() > 1; }))
     return drop("products do not read along memory");
-  // Rows that have a matrix each may have better forms apart.
+  // If rows are multiplied with different matrices, separate kernels may have
+  // better schedules.
   if (!isOneRow || !isOneRowBefore) {
     double apart = 0;
     for (llir::KernelOp part : {kernel, reader})
@@ -223,8 +226,8 @@ llir::KernelOp JoinElements::replaceBoth(llir::KernelOp kernel,
   return merged;
 }
 
-/// Whether the kernel is a reduction of a few elements at a time of its operand
-/// `number`, each of which it reads once, and has no other loops.
+/// Whether the kernel's only loop is a reduction of a few elements at a time of
+/// operand `number`, each of which is read once.
 static bool reducesFew(llir::KernelOp kernel, unsigned number) {
   if (kernel.getInPlace() || kernel.getLoops() || kernel.getNumResults() != 1)
     return false;
@@ -260,7 +263,8 @@ void JoinElements::runOnOperation() {
   auto getKernels = [&] {
     return llvm::to_vector(func.getBody().front().getOps<llir::KernelOp>());
   };
-  // Whether it is a kernel that only one other reads, which may take it in.
+  // The defining kernel of an operand if only one kernel reads it and that
+  // kernel may fuse it; else null.
   auto getOwned = [](Value operand) -> llir::KernelOp {
     auto kernel = operand.getDefiningOp<llir::KernelOp>();
     bool isOwned = kernel && !kernel.getInPlace() && !kernel.getLoops() &&
@@ -272,7 +276,7 @@ void JoinElements::runOnOperation() {
   for (llir::KernelOp kernel : getKernels())
     if (bool isOne; isOfRow(kernel, isOne))
       readers.push_back(kernel);
-  // Those that come later may take in what was joined before.
+  // Later readers may fuse kernels that are results of fusion.
   llvm::SmallPtrSet<Operation *, 16> gone;
   for (llir::KernelOp reader : readers) {
     if (gone.contains(reader))

@@ -1,10 +1,10 @@
 //===- JoinRows.cpp - Kernels over the same rows become one ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Kernels that read each other's results row by row may be one, which keeps on
-// chip what is between them. Candidates are all kernels over the same rows that
-// read each other, without one between them that is not; whether they can be
-// one, and whether that is faster, the schedules say.
+// Kernels that read each other's results row by row may become one kernel that
+// keeps the values between them on chip. The candidates are all kernels over
+// the same rows that read each other, without a kernel outside the group
+// between them. The schedules decide whether fusion is legal and faster.
 //
 // Tested by test/Conversion/Schedules/join-rows.mlir.
 //
@@ -55,8 +55,8 @@ static std::optional<Expr> getRows(llir::KernelOp kernel) {
   return std::nullopt;
 }
 
-/// Whether a kernel may compute `rows` one by one, as far as its results and
-/// loops tell.
+/// Whether a kernel could compute `rows` one by one, judging by its results and
+/// loops.
 static bool isOver(const Expr &rows, llir::KernelOp kernel) {
   auto hasRows = [&](Value v) {
     return llvm::is_contained(hlir::getExtents(v), rows);
@@ -71,11 +71,11 @@ static bool isOver(const Expr &rows, llir::KernelOp kernel) {
 }
 
 //===----------------------------------------------------------------------===//
-// One kernel of several
+// Fusion
 //===----------------------------------------------------------------------===//
 
-/// Lets products read operands of rows through a view, which may be kept: lanes
-/// that are rows read memory one by one.
+/// Makes products read row operands through a view, which may be kept: lanes
+/// that are rows would otherwise load one element at a time.
 static void viewOperands(llir::KernelOp kernel, const Expr &rows) {
   DenseMap<Value, Value> views;
   for (auto op : kernel.getBody().front().getOps<llir::ProductOpInterface>())
@@ -122,7 +122,8 @@ bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
     return refuse("the code of one kernel would go beyond its budget");
   MachineModel machine = device->getMachine();
   llir::ProposedLoops one = llir::proposeRowProgram(merged, ranges, machine);
-  // Passes over the same rows were not measured beside teams of threads.
+  // Row passes were not measured against thread groups, so they are considered
+  // only on a CPU.
   if (!machine.blockThreads && llir::fitsRows(merged))
     if (llir::ProposedLoops other = device->propose(merged, ranges);
         other.loops && (!one.loops || (other.price < one.price &&
@@ -133,7 +134,7 @@ bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
     return refuse("one kernel has no schedule");
   }
   double parts = 0, partsOfOne = 0;
-  // Kernels of repeated layers are alike.
+  // Kernels of repeated layers are identical and priced once.
   llir::KernelClasses alike;
   SmallVector<llir::ProposedLoops> proposed;
   for (llir::KernelOp kernel : kernels) {
@@ -149,9 +150,9 @@ bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
   args.push_back({"by one worker", int64_t(std::llround(one.priceOfOne))});
   args.push_back(
       {"as several by one worker", int64_t(std::llround(partsOfOne))});
-  // At about one price one kernel is preferred: it saves launches as well, and
-  // on a GPU it takes less than its price (0.87 of it in the median of seven on
-  // an H200).
+  // At about equal prices one kernel is preferred: it saves launches and, on a
+  // GPU, takes less than its price (0.87 of it in the median of seven on an
+  // H200).
   constexpr double kNear = 1.15;
   double most = machine.blockThreads ? kNear * parts : parts;
   if (one.price > most ||
@@ -159,7 +160,7 @@ bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
     llvm::append_range(args, one.why);
     return refuse("several kernels are as fast by their price");
   }
-  // The price is that of this schedule.
+  // Keep the schedule that was priced.
   merged.setLoopsAttr(one.loops);
   llvm::append_range(args, one.why);
   reporter.passed(merged.getLoc(), "rows", args);
@@ -167,7 +168,7 @@ bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
     from.replaceAllUsesExcept(to, merged);
   for (llir::KernelOp kernel : llvm::reverse(kernels))
     kernel.erase();
-  // What reads a result may have stood before the last of them.
+  // A reader of an early result may have been before the last kernel.
   sortTopologically(merged->getBlock());
   return true;
 }
@@ -176,12 +177,12 @@ bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
 // Candidates
 //===----------------------------------------------------------------------===//
 
-/// Adds maps that only `kernels` read, of whatever space: an element of them is
-/// computed where it is read. `mayRunFirst` says which need none of them.
+/// Adds maps of any space that only `kernels` read: their elements are computed
+/// where they are read. `mayRunFirst` tells which kernels need none of them.
 static void addMaps(SmallVectorImpl<llir::KernelOp> &kernels,
                     function_ref<bool(Operation *)> mayRunFirst) {
   SmallPtrSet<Operation *, 8> members(kernels.begin(), kernels.end());
-  // Those that added ones read are looked at later.
+  // Maps that are read by added maps are visited later.
   for (size_t i = 0; i < kernels.size(); ++i) {
     llir::KernelOp reader = kernels[i];
     for (Value operand : reader.getInputs()) {
@@ -204,8 +205,9 @@ static void addMaps(SmallVectorImpl<llir::KernelOp> &kernels,
 }
 
 void JoinRows::joinOver(const Expr &rows, func::FuncOp func) {
-  // How often a chain of reads enters or leaves the kernels over the rows: what
-  // is not over them parts those before it from those after it.
+  // How often a chain of reads enters or leaves the kernels over the rows. Ops
+  // that are not over the rows separate the kernels before them from those
+  // after them.
   DenseMap<Operation *, unsigned> level;
   llvm::SetVector<Operation *> members;
   llvm::EquivalenceClasses<Operation *> joined;
@@ -217,7 +219,7 @@ void JoinRows::joinOver(const Expr &rows, func::FuncOp func) {
       if (Operation *def = operand.getDefiningOp()) {
         unsigned before = level.lookup(def);
         bool isOf = members.contains(def);
-        // Others count where they read one over the rows.
+        // Other ops count only if they depend on a kernel over the rows.
         own = std::max(
             own, before + unsigned(isMember != isOf && (isOf || before > 0)));
       }
@@ -234,8 +236,8 @@ void JoinRows::joinOver(const Expr &rows, func::FuncOp func) {
   llvm::MapVector<Operation *, SmallVector<llir::KernelOp>> groups;
   for (Operation *op : members)
     groups[joined.getLeaderValue(op)].push_back(cast<llir::KernelOp>(op));
-  // A map may be of the group that it is over the rows with, and be added to
-  // one that reads it.
+  // A map may belong to its own group and also have been added to a group that
+  // reads it.
   SmallPtrSet<Operation *, 16> gone;
   for (auto &[leader, kernels] : groups) {
     llvm::erase_if(

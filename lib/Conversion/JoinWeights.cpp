@@ -2,16 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Products of the same rows with several weights (queries, keys and values of
-// attention) do not fill a GPU one after the other. Where one product is
-// predicted to be faster, the weights are prepared side by side, each column
-// along the contracted dim, and so is what is added to each column. One product
-// alone is stored so where that is faster than as it is.
+// attention) each fill only a part of a GPU. If one joined product is predicted
+// to be faster, the weights are prepared side by side, each column along the
+// contracted dim, and so are the bias vectors. A single product's weights are
+// stored in that order too if it is faster.
 //
 //   %a = add(gemm %x, %v, %b)         %w = prepare (%v | %u)
 //   %c = add(gemm %x, %u, %d)   -->   %r = add(gemm %x, %w, prepare (%b | %d))
 //                                     %a, %c = views of %r
 //
-// One row is `llir-join-products`', which needs no memory.
+// One-row products are left to `llir-join-products`, which needs no extra
+// memory.
 //
 // Tested by test/Conversion/join-weights.mlir.
 //
@@ -41,24 +42,24 @@ using luminal::hlir::MapAttr;
 using luminal::llir::ColumnsPart;
 using Decision = DecisionAbout<Operation *>;
 
-/// The part of the time of products by themselves that one product may take.
+/// One product must take at most this share of the time of the separate ones.
 static constexpr double kWorthwhile = 0.95;
 
 namespace {
-/// A product of rows with a weight, which is one of its operands.
+/// A product of rows with weights, one of its operands.
 struct WeightProduct {
   llir::GemmOp op;
   unsigned side = 0;
   ProductRead read;
-  /// The dim of the result that is the weight's, and how many there are.
+  /// The dim of the result that the weights contribute, and its extent.
   unsigned column = 0;
   int64_t columns = 0;
 };
 
-/// A value that is the same in all rows: memory of weights by column.
+/// A value that is the same in all rows: a vector of weights by column.
 struct ColumnVector {
   ColumnsPart part;
-  /// Whether it is widened to what is added.
+  /// Whether it is widened to the type of the sum.
   bool isWidened = false;
 };
 
@@ -99,13 +100,13 @@ private:
 };
 } // namespace
 
-/// Whether `v` may be read by an op in the place of `before`.
+/// Whether `v` is available at `before`.
 static bool isThere(Value v, Operation *before) {
   Operation *op = v.getDefiningOp();
   return !op || op->isBeforeInBlock(before);
 }
 
-/// Whether a matrix of weights is in memory along its columns.
+/// Whether a matrix of weights is stored along its columns.
 static bool isAcross(const WeightProduct &product) {
   ArrayRef<Expr> results = product.read.map.getResults();
   return results.size() == 2 && results[1] == Expr::dim(product.column) &&
@@ -113,7 +114,7 @@ static bool isAcross(const WeightProduct &product) {
 }
 
 //===----------------------------------------------------------------------===//
-// Which products
+// Selection of products
 //===----------------------------------------------------------------------===//
 
 Decision Joiner::match(llir::GemmOp op, WeightProduct &product) const {
@@ -151,7 +152,8 @@ Decision Joiner::match(llir::GemmOp op, WeightProduct &product) const {
   return Decision::accept();
 }
 
-/// Products of the same rows, of which no elementwise op reads two.
+/// Groups of products of the same rows, except those read by one elementwise
+/// op.
 std::vector<Joiner::Products>
 Joiner::findGroups(const Reporter &reporter) const {
   using Key = std::tuple<Value, Attribute, Attribute, unsigned, unsigned, Type,
@@ -181,7 +183,8 @@ Joiner::findGroups(const Reporter &reporter) const {
       llir::GemmOp op = p.op;
       results.push_back(op.getResult());
     }
-    // What follows one alone is not walked: sums of a deep model are a chain.
+    // A single product's readers are not followed: in a deep model the sums
+    // form a long chain.
     SmallVector<bool> meets(results.size());
     if (results.size() > 1)
       meets = llir::findMeetings(results);
@@ -196,14 +199,14 @@ Joiner::findGroups(const Reporter &reporter) const {
       else
         kept.push_back(p);
     }
-    // One alone may be stored along the contracted dim.
+    // The weights of a single product may be stored along the contracted dim.
     if (kept.size() > 1 || (!kept.empty() && isAcross(kept[0])))
       groups.push_back(std::move(kept));
   }
   return groups;
 }
 
-/// Whether functions follow that a library leaves to another kernel.
+/// Whether functions follow that a library would leave to a separate kernel.
 static bool haveFunctionsBehind(Value v) {
   while (v.hasOneUse()) {
     Operation *user = *v.getUsers().begin();
@@ -218,7 +221,7 @@ static bool haveFunctionsBehind(Value v) {
   });
 }
 
-/// By kernels or the library, whatever is faster.
+/// The price by a kernel or the library, whichever is faster.
 double Joiner::price(const WeightProduct &product, int64_t columns,
                      bool isAcross) const {
   llir::GemmOp op = product.op;
@@ -274,13 +277,13 @@ bool Joiner::isWorthwhile(ArrayRef<WeightProduct> products,
 // Joining
 //===----------------------------------------------------------------------===//
 
-/// What a prepared value is computed from: such values do not depend on others.
+/// The source of a prepared value: prepared values must not depend on others.
 static Value findSource(Value v) {
   auto prepared = v.getDefiningOp<llir::PrepareOp>();
   return prepared ? prepared.getOperand() : v;
 }
 
-/// Memory of weights that `v` is in every row, if it is that.
+/// The vector of weights that `v` equals in every row, if it does.
 std::optional<ColumnVector> Joiner::findVector(Value v, unsigned column,
                                                Operation *before) const {
   ColumnVector vector;
@@ -314,8 +317,8 @@ std::optional<ColumnVector> Joiner::findVector(Value v, unsigned column,
   return vector;
 }
 
-/// The elementwise op that alone reads `v`, if it may be done to all columns at
-/// once.
+/// The only reader of `v`, if it is an elementwise op that can be applied to
+/// all columns at once.
 static llir::ElementwiseOp getOnlyReader(Value v) {
   if (!v.hasOneUse())
     return {};
@@ -323,8 +326,9 @@ static llir::ElementwiseOp getOnlyReader(Value v) {
   return op && !llir::isReturned(op.getResult()) ? op : llir::ElementwiseOp();
 }
 
-/// Where a vector of weights is added to some of the parts: adds one to
-/// `joined`, whose elements are -0 for the others, which changes no number.
+/// If a vector of weights is added to some of the parts, adds a joined vector
+/// to `joined`. Its elements are -0 for the other parts, which changes no
+/// value.
 bool Joiner::joinSums(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &parts,
                       Value &joined, unsigned column) {
   Operation *before = &*b.getInsertionPoint();
@@ -389,8 +393,7 @@ bool Joiner::joinSums(ImplicitLocOpBuilder &b, SmallVectorImpl<Value> &parts,
   return true;
 }
 
-/// Where the same function of one operand follows all parts: makes it one op of
-/// `joined`.
+/// If the same unary function follows all parts, applies it to `joined` once.
 bool Joiner::joinFunctions(ImplicitLocOpBuilder &b,
                            SmallVectorImpl<Value> &parts, Value &joined) {
   SmallVector<llir::ElementwiseOp> readers;
@@ -468,7 +471,8 @@ void Joiner::join(ArrayRef<WeightProduct> products) {
 }
 
 void Joiner::run(const Reporter &reporter) {
-  // Where a kernel is a call, others cost more than they save.
+  // Without thread blocks a kernel is a plain call, and joining costs more than
+  // it saves.
   if (!machine.blockThreads)
     return;
   for (const Products &products : findGroups(reporter))

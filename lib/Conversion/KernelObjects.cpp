@@ -1,8 +1,9 @@
 //===- KernelObjects.cpp - Machine code that an earlier compile made ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// An entry is the bytes of a dictionary's text, a new line, that text, and the
-// object. Tested by test/Tools/luminal-compile/objects.test.
+// An entry of the store consists of the length of a dictionary's text, a new
+// line, that text, and the object. Tested by
+// test/Tools/luminal-compile/objects.test.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +43,8 @@ std::string FinishedKernel::str(StringRef place, MLIRContext *context) const {
   return std::to_string(text.size()) + "\n" + text + object.bytes;
 }
 
-/// The elements of a list, all of one kind; std::nullopt for anything else.
+/// The elements of a list with elements of one kind; std::nullopt for anything
+/// else.
 template <typename AttrT>
 static std::optional<SmallVector<AttrT>> getList(DictionaryAttr entry,
                                                  StringRef name) {
@@ -91,7 +93,7 @@ std::string luminal::getObjectKey(func::FuncOp func,
   hash.update(std::string("luminal object\ncompiler ") + LUMINAL_VERSION +
               ", LLVM " + LLVM_VERSION_STRING + "\ntarget " +
               device.getName().str() + "\n" + device.describeObjects());
-  // What it is called in this program is not part of it.
+  // The name of the function in this program is not part of the key.
   StringAttr name = func.getSymNameAttr();
   func.setSymName("kernel");
   hash.update(llir::getKernelText(func));

@@ -1,11 +1,11 @@
 //===- PackWeights.cpp - Weights prepared as products take them -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A tile of a product reads, for each step of k, vectors of columns that stand
-// side by side, one step after the other: panels, which are packed for each
-// unit in each call. Those of weights are the same in every call, and prepared
-// where the product's kernel is predicted to be faster by it; that side is then
-// the columns, whatever the result is written along.
+// For each step of k, a tile of a product reads adjacent vectors of columns
+// from a panel, which is packed for each work item in each call. Panels of
+// weights are the same in every call, so they are prepared once if the product
+// is predicted to be faster that way. The weights then take the role of the
+// columns, even if the result is written along the other side.
 //
 // Tested by test/Conversion/pack-weights.mlir.
 //
@@ -31,8 +31,8 @@ using namespace luminal;
 using llir::ProductOpInterface;
 using luminal::hlir::MapAttr;
 
-/// The part of the time of packing in each call that a product has to take
-/// without: less is not worth another copy of the weights in memory.
+/// A product without packing must take at most this share of the time with
+/// packing; a smaller gain is not worth another copy of the weights.
 static constexpr double kWorthwhile = 0.97;
 
 namespace {
@@ -62,7 +62,7 @@ private:
   Block &block;
   Assumptions symbols;
   WeightValues weights;
-  /// By what the kernel of a product is made of.
+  /// Schedules by the structure of the product's kernel.
   std::map<std::vector<const void *>, llir::ProposedLoops> known;
 };
 } // namespace
@@ -126,7 +126,8 @@ void Packer::pack(ProductOpInterface op, unsigned side,
     return refuse("the memory for prepared values is used up");
   weights.room -= bytes;
   ImplicitLocOpBuilder b(op->getLoc(), op);
-  // Prepared values are computed from what another one is a copy of.
+  // A prepared value is computed from the original weights, not from another
+  // prepared value.
   Value source = read.base;
   if (auto prepared = source.getDefiningOp<llir::PrepareOp>())
     source = prepared.getOperand();

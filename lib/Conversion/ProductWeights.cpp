@@ -36,7 +36,7 @@ WeightValues::WeightValues(func::FuncOp func, int64_t prepareBytes,
   room = std::max<int64_t>(room, 0);
 }
 
-/// Whether `op` alone reads `v`, through whatever views.
+/// Whether `op` alone reads `v`, possibly through views.
 static bool isReadByOne(Value v, Operation *op) {
   return llvm::all_of(v.getUsers(), [&](Operation *user) {
     return user == op || ((isa<llir::ViewOp>(user) ||

@@ -12,52 +12,54 @@
 
 namespace luminal {
 
-/// Values of a program that are of weights, constants and indices alone, and
-/// the memory that preparing more of them may take.
+/// The values of a program that depend only on weights, constants and indices,
+/// and the memory that further prepared values may use.
 class WeightValues {
 public:
-  /// `share` is of the weights' bytes, where `prepareBytes` is negative.
+  /// If `prepareBytes` is negative, the limit is `share` times the weights'
+  /// bytes.
   WeightValues(mlir::func::FuncOp func, int64_t prepareBytes, double share);
 
   bool contains(mlir::Value v) const { return values.contains(v); }
-  /// Bytes that `v` in another order takes besides, for `op`. Where nothing
-  /// else reads it, it is in memory in that order only, which is no more where
-  /// just the sum of what is prepared beside weights is bounded.
+  /// Additional bytes for a copy of `v` in another order for `op`. If nothing
+  /// else reads `v`, the copy replaces it and counts 0, unless `prepareBytes`
+  /// bounds all prepared values.
   int64_t countMore(mlir::Value v, mlir::Operation *op) const;
 
-  /// Bytes that prepared values may still take.
+  /// Bytes that are left for prepared values.
   int64_t room;
 
 private:
   llvm::DenseSet<mlir::Value> values;
-  /// Whether those in the place of a weight count (`--prepare-bytes`).
+  /// Whether copies that replace a weight count as well (`--prepare-bytes`).
   bool isBounded;
 };
 
-/// Where a product ends: pointwise ops and views follow it that move each
-/// element to a place of its own. And from the index there to the product's.
+/// The value at the end of the pointwise ops and bijective views that follow
+/// the product, and the map from its index to the product's index.
 std::pair<mlir::Value, hlir::MapAttr> followProduct(llir::ProductOpInterface op,
                                                     const Assumptions &symbols);
 
 /// The memory that a product reads for a side, and how.
 struct StoredSide {
   mlir::RankedTensorType memory;
-  /// From [the product's dims..., the contracted one] to the index there.
+  /// Maps [the product's dims..., the contracted dim] to the index in that
+  /// memory.
   hlir::MapAttr map;
-  /// Whether it is widened to the f32 that is multiplied.
+  /// Whether elements are widened to f32 before they are multiplied.
   bool isWidened;
 };
 
-/// A kernel of the product alone, at the end of `scratch`, which holds its
-/// operands; `toProduct` is from the index of its result, of `type`, to the
-/// product's.
+/// Builds a kernel of only the product at the end of `scratch`, which holds its
+/// operands. `toProduct` maps an index of the result, of `type`, to one of the
+/// product.
 llir::KernelOp buildProductKernel(llir::ProductOpInterface op,
                                   const std::array<StoredSide, 2> &sides,
                                   mlir::RankedTensorType type,
                                   hlir::MapAttr toProduct,
                                   mlir::Block &scratch);
 
-/// What such a kernel is made of: those with the same key have the same price.
+/// The structure of such a kernel: kernels with equal keys have equal prices.
 std::vector<const void *> getKernelKey(llir::KernelOp kernel);
 
 } // namespace luminal

@@ -33,29 +33,30 @@ public:
 };
 } // namespace
 
-/// The price of a kernel from which idle workers are worth a second look, in
-/// nanoseconds where workers are the caller's threads, and in launches where
-/// all of a GPU is there; and the price of several kernels beside that of one
-/// from which they are it.
+/// A kernel is considered for splitting if its price is at least this, in
+/// nanoseconds on a CPU and in launch times on a GPU; and it is split if the
+/// parts together take at most kMostOfWhole of its price.
 static constexpr double kWorthSplitting = 20e3, kLaunchesWorthSplitting = 5;
 static constexpr double kMostOfWhole = 0.8;
 
 namespace {
-/// How kernels run that are alike.
+/// The decision for kernels that are alike.
 struct Decided {
   llir::ProposedLoops whole;
-  /// Of the kernels that take the place of each; none where it stays as it is.
+  /// Schedules of the kernels that replace it; empty if it is kept.
   SmallVector<llir::ProposedLoops> parts;
 };
 } // namespace
 
-/// Few long rows leave workers idle where one kernel passes over them several
-/// times: a reduction alone is cut into parts. Empty where that costs as much.
+/// If a kernel passes over few long rows several times, workers are idle;
+/// separate reductions can be split between work items. Empty if that costs as
+/// much.
 static SmallVector<llir::ProposedLoops>
 proposeSplit(llir::KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
              const llir::ProposedLoops &whole, const TargetInterface &device) {
   const MachineModel machine = device.getMachine();
-  // Teams of a GPU for far rows leave nobody idle, but read more.
+  // On a GPU, thread groups for distant rows leave no worker idle, but read
+  // more.
   bool areIdle = machine.blockThreads ||
                  2 * whole.price * machine.workers > 3 * whole.priceOfOne;
   double least = machine.blockThreads
@@ -95,8 +96,8 @@ void ScheduleKernels::runOnOperation() {
   }
   if (precision == "exact")
     device->setExact();
-  // Kernels of repeated layers are alike: the first of them is looked at. What
-  // symbols are is known of a function.
+  // Kernels of repeated layers are alike, and only the first is examined. Facts
+  // about symbols belong to the function.
   DenseMap<Operation *, llir::KernelClasses> alike;
   DenseMap<Operation *, unsigned> numbers;
   auto functionOf = [](llir::KernelOp kernel) -> Operation * {

@@ -1,14 +1,14 @@
 //===- SequenceKernels.cpp - Small kernels become one launch --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Kernels that one multiprocessor of a GPU computes in less than a launch takes
-// are done by one block of threads, one after the other (llir.sequence):
+// Small kernels, which one multiprocessor computes in less time than a launch
+// takes, are computed by one thread block one after the other (llir.sequence):
 //
 //   %0 = kernel(%x) loops<...>          %2 = kernel(%x) loops<whole> {
 //   %1 = kernel(%0) loops<...>    -->     sequence { kernel kernel } }
 //
-// A sequence takes all small kernels that do not need what is computed, of its
-// results, by others; these follow it.
+// A sequence takes all small kernels that do not depend on ops outside of it
+// that read its results; those ops follow the sequence.
 //
 // Tested by test/Conversion/Schedules/sequences.mlir.
 //
@@ -33,14 +33,14 @@ namespace luminal {
 using namespace mlir;
 using namespace luminal;
 
-/// By how much a sequence has to be cheaper than launches: its price is off by
-/// more than theirs.
+/// A sequence must be cheaper than separate launches by this factor, because
+/// its price is less accurate.
 static constexpr double kWorth = 0.75;
-/// Registers that each thread of a block has at least, where no kernel has more
-/// threads.
+/// Registers per thread that a block leaves, unless one of the kernels uses
+/// more threads.
 static constexpr int64_t kRegistersEach = 128;
-/// Kernels of a sequence at most, and ops between two of them that are not in
-/// it: so a pass over a program takes linear time, and code stays short.
+/// Limits on the kernels of a sequence and on the ops outside of it between two
+/// of them, so that the pass takes linear time and the code stays short.
 static constexpr unsigned kMostKernels = 32, kMostBetween = 64;
 
 static unsigned countMostThreads(const MachineModel &model) {
@@ -48,11 +48,12 @@ static unsigned countMostThreads(const MachineModel &model) {
                   model.blockThreads);
 }
 namespace {
-/// A kernel that may be part of a sequence.
+/// A candidate kernel.
 struct Small {
-  /// Nanoseconds of its launch, on all workers, and of its step in a sequence.
+  /// Predicted nanoseconds as a launch on all workers, and as a step of a
+  /// sequence.
   double asLaunch = 0, asStep = 0;
-  /// Why it stays a launch; empty: it need not.
+  /// Why it must stay a launch; empty if it need not.
   StringRef reason;
 };
 
@@ -101,7 +102,7 @@ Small SequenceKernels::price(llir::KernelOp kernel) {
   return small;
 }
 
-/// Ops that what is prepared follows from: they are another schedule's.
+/// Ops that prepared values depend on; they belong to another schedule.
 static DenseSet<Operation *> findPreparing(func::FuncOp func) {
   DenseSet<Operation *> found;
   for (Operation &op : llvm::reverse(func.getBody().front()))
@@ -112,7 +113,7 @@ static DenseSet<Operation *> findPreparing(func::FuncOp func) {
   return found;
 }
 
-/// The value whose memory `v` is in.
+/// The value whose memory `v` uses.
 static Value skipAliases(Value v) {
   while (auto alias = v.getDefiningOp<llir::AliasOp>())
     v = alias.getOperand();
@@ -121,10 +122,10 @@ static Value skipAliases(Value v) {
 
 SmallVector<Operation *> SequenceKernels::collect(llir::KernelOp first) {
   SmallVector<Operation *> ops;
-  /// What is in the sequence; what follows from it, and is not, and comes
-  /// behind it.
+  /// The ops of the sequence; and ops outside of it that depend on it, which
+  /// will follow it.
   DenseSet<Operation *> inside, after;
-  /// The memory that these read.
+  /// The memory that the ops in `after` read.
   DenseSet<Value> read;
   auto insert = [&](DenseSet<Operation *> &set, Operation *op) {
     set.insert(op);
@@ -147,7 +148,8 @@ SmallVector<Operation *> SequenceKernels::collect(llir::KernelOp first) {
       const bool isOwn = !kernel.getInPlace() ||
                          inside.contains(kernel.getInputs()[0].getDefiningOp());
       joins = !isAfter && isOwn && known[kernel].reason.empty();
-      // It would write, before the sequence, what is read there or behind it.
+      // If it were left out, it would write before the sequence what is read in
+      // or after the sequence.
       if (!joins && kernel.getInPlace() && !isAfter && !reads(inside) &&
           read.contains(skipAliases(kernel.getInputs()[0])))
         break;
@@ -165,14 +167,14 @@ SmallVector<Operation *> SequenceKernels::collect(llir::KernelOp first) {
     if (++between == kMostBetween)
       break;
   }
-  // What is last reads memory that another one has.
+  // A trailing alias refers to memory of another value and is not needed.
   while (!ops.empty() && isa<llir::AliasOp>(ops.back()))
     ops.pop_back();
   return ops;
 }
 
 //===----------------------------------------------------------------------===//
-// A sequence
+// Building a sequence
 //===----------------------------------------------------------------------===//
 
 static double countElements(Value v) {
@@ -180,8 +182,8 @@ static double countElements(Value v) {
                             Assumptions(KernelAnalysis::SymbolRanges()));
 }
 
-/// Threads for kernels of which each has some: as many as the largest has use
-/// for, of those whose units are threads' or warps'.
+/// The number of threads of the block: as many as the largest kernel can use,
+/// of those whose work items belong to threads or warps.
 static unsigned chooseThreads(ArrayRef<llir::KernelOp> kernels,
                               const MachineModel &model) {
   unsigned threads = 0;
@@ -199,8 +201,8 @@ static unsigned chooseThreads(ArrayRef<llir::KernelOp> kernels,
                    most, llvm::PowerOf2Ceil(uint64_t(std::min(wanted, 1e6))))));
 }
 
-/// Gives a kernel whose units are single threads' or warps' all threads of the
-/// block.
+/// Distributes a kernel whose work items belong to threads or warps over all
+/// threads of the block.
 static void spread(llir::KernelOp kernel, unsigned threads,
                    const MachineModel &model) {
   llir::LoopCaseAttr old = kernel.getLoops()->getCases().front();
@@ -218,8 +220,8 @@ static void spread(llir::KernelOp kernel, unsigned threads,
     kernel.setLoopsAttr(before);
 }
 
-/// The ops of a sequence in the region of one. `outside` are the results that
-/// others read.
+/// Moves the ops into the region of a new sequence. `outside` are the results
+/// with readers outside.
 static llir::KernelOp makeSequence(ArrayRef<Operation *> ops,
                                    ArrayRef<Value> operands,
                                    ArrayRef<Value> outside) {
@@ -271,7 +273,7 @@ bool SequenceKernels::join(ArrayRef<Operation *> ops) {
   }
   if (kernels.size() < 2 || asOne > kWorth * asLaunches)
     return false;
-  // An alias that others read is one of a result.
+  // An alias with outside readers is an alias of a result.
   SmallVector<llir::AliasOp> aliases;
   for (Operation *op : llvm::reverse(ops)) {
     const bool isRead = llvm::any_of(op->getUsers(), [&](Operation *user) {
@@ -317,7 +319,7 @@ bool SequenceKernels::join(ArrayRef<Operation *> ops) {
                      {"bytes on chip", llir::SequenceMemory(steps).getBytes()},
                      {"predicted ns", int64_t(std::llround(asOne))},
                      {"as several", int64_t(std::llround(asLaunches))}});
-  // What follows from it stood between its kernels, and comes behind it now.
+  // Ops between the kernels that depend on the sequence are moved behind it.
   DenseSet<Operation *> after;
   SmallVector<Operation *> moved;
   for (Operation *op = ops.front(); op != made; op = op->getNextNode()) {
@@ -336,7 +338,7 @@ bool SequenceKernels::join(ArrayRef<Operation *> ops) {
     op->moveAfter(behind);
     behind = op;
   }
-  // Aliases of results follow it.
+  // Aliases of results follow the sequence.
   for (llir::AliasOp alias : aliases)
     alias->moveAfter(ops.back());
   for (auto [v, to] : llvm::zip_equal(outside, made.getResults())) {

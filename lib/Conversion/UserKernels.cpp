@@ -40,7 +40,8 @@ static OwningOpRef<ModuleOp> parseFile(MLIRContext *context, StringRef path) {
   return module;
 }
 
-/// The code that the op has or names, from the folder of the file `path`.
+/// The code that the op contains, or of the file that it names relative to the
+/// directory of `path`.
 static FailureOr<std::string> readCode(llir::UserCodeOp op, StringRef path) {
   if (std::optional<StringRef> text = op.getText())
     return text->str();
@@ -60,8 +61,9 @@ static FailureOr<std::string> readCode(llir::UserCodeOp op, StringRef path) {
   return (*buffer)->getBuffer().str();
 }
 
-/// The kernel's launch, and its code, by the digest of which the member is
-/// named: so whatever names the member depends on every byte of it.
+/// Reads the kernel's launch and code. The artifact's file is named by a digest
+/// of the code, so everything that refers to the file depends on every byte of
+/// it.
 static LogicalResult readLaunch(UserKernel &kernel, llir::UserCodeOp op,
                                 StringRef path, const TargetInterface &target) {
   FailureOr<std::string> bytes = readCode(op, path);
@@ -76,7 +78,7 @@ static LogicalResult readLaunch(UserKernel &kernel, llir::UserCodeOp op,
   kernel.code = {"custom/" + hash.hex() + "." + *form, std::move(*bytes)};
   auto launch = cast<llir::CustomLaunchAttrInterface>(op.getLaunchAttr());
   kernel.spec.launch = launch.withCode(kernel.code.name, op.getEntry());
-  // What the runtime reads of the launch only says so.
+  // The runtime's checks of a launch apply here too.
   FunctionType type = kernel.spec.type;
   if (Status status = runtime::verifyLaunch(
           toLaunchSpec(kernel.spec.launch),
@@ -175,7 +177,7 @@ LogicalResult UserKernels::checkProgram(ModuleOp program) const {
       diag.attachNote(kernel->loc) << "declared here";
       return diag;
     }
-    // Those of other dialects are labels.
+    // Attributes of other dialects are labels and allowed.
     for (NamedAttribute attribute : op->getDiscardableAttrs())
       if (!attribute.getName().strref().contains('.'))
         return op.emitError() << name() << "takes no attributes, found "
@@ -191,8 +193,8 @@ LogicalResult UserKernels::checkProgram(ModuleOp program) const {
   return failure(result.wasInterrupted());
 }
 
-/// The name of the kernel that an operation of a rule calls; null where it is
-/// another operation, or the rule's match tells the name.
+/// The name of the kernel that an operation of a rule calls; null if it is
+/// another operation, or if the rule's match provides the name.
 static StringAttr getKernelName(pdl::OperationOp op) {
   if (op.getOpName() != hlir::CustomOp::getOperationName())
     return {};
@@ -234,8 +236,8 @@ LogicalResult UserKernels::checkRules(ModuleOp rules) const {
   return failure(result.wasInterrupted());
 }
 
-/// hlir.custom "name"(operands)  ->  llir.call "name"(operands), where the
-/// kernel takes their types.
+/// The rule hlir.custom "name"(operands) -> llir.call "name"(operands), for
+/// operands of the kernel's types.
 static void addCallRule(const UserKernel &kernel, OpBuilder &builder) {
   ImplicitLocOpBuilder b(kernel.loc, builder);
   StringRef name = kernel.name;

@@ -11,7 +11,7 @@ static int64_t elementBytes(Type type) {
   return type.getIntOrFloatBitWidth() / 8;
 }
 
-/// The rows of a remainder are stored as whole vectors.
+/// Rows of a remainder are stored as whole vectors, so a line is padded.
 int64_t GemmLoops::tileLine() const {
   return llvm::alignTo(llvm::alignTo(tile.rows, kRemainderRows), tile.lanes) +
          tile.lanes;
@@ -31,7 +31,7 @@ int64_t GemmLoops::packedBytesPerK() const {
   return int64_t(tile.columnBlock()) * elementBytes(factor);
 }
 
-/// Zeros after the last factor along k of a panel.
+/// Fills the end of a panel with zeros, up to `paddedK`.
 static void fillRest(const GemmLoops &g, Loops &m, Value panel) {
   unsigned lanes = g.tile.lanes, width = g.tile.columns();
   Value zeros = m.zero(VectorType::get({int64_t(lanes)}, g.factor));
@@ -40,8 +40,8 @@ static void fillRest(const GemmLoops &g, Loops &m, Value panel) {
   });
 }
 
-/// Packs columns [columnBegin, columnEnd) as panels: panel p holds, for each k,
-/// tile.columns() elements side by side. Elements past columnEnd are arbitrary:
+/// Packs columns [columnBegin, columnEnd) as panels: for each k, a panel holds
+/// tile.columns() adjacent elements. Elements past columnEnd are arbitrary:
 /// their sums are never stored.
 static void packColumns(const GemmLoops &g, Loops &m, Value packed,
                         Value columnBegin, Value columnEnd) {
@@ -69,7 +69,7 @@ static void packColumns(const GemmLoops &g, Loops &m, Value packed,
     return;
   }
   m.loop(columnBegin, columnEnd, width, [&](Value column) {
-    // The panel begins (column - columnBegin) * paddedK elements in.
+    // The offset of the panel is (column - columnBegin) * paddedK elements.
     Value panel =
         m.element(packed, scalar, m.mul(m.sub(column, columnBegin), paddedK));
     if (g.paddedK)
@@ -110,8 +110,8 @@ static void packColumns(const GemmLoops &g, Loops &m, Value packed,
       packByElement(zero);
       return;
     }
-    // Squares, read along k and transposed in registers: as many beside each
-    // other as a vector holds.
+    // Squares are read along k and transposed in registers, as many side by
+    // side as a vector holds.
     unsigned side = g.lanesAlongK;
     Value kSquares = m.floorTo(g.wholeK ? g.wholeK : g.k, side);
     m.loop(zero, m.constant(width), lanes, [&](Value offset) {
@@ -137,8 +137,8 @@ static void packColumns(const GemmLoops &g, Loops &m, Value packed,
   });
 }
 
-/// Lets the caches bring what follows needs of a tile's rows, one `outer` step
-/// of `steps` after the other.
+/// Prefetches the rows that `finish` accesses, one `outer` step of `steps`
+/// after the other.
 static void bringAhead(const GemmLoops &g, Loops &m,
                        ArrayRef<GemmLoops::Ahead> ahead, unsigned rows,
                        Value outer, int64_t steps) {
@@ -159,8 +159,8 @@ static void bringAhead(const GemmLoops &g, Loops &m,
   });
 }
 
-/// Lets the caches bring what a panel in memory has some steps later; behind
-/// its end the next one begins.
+/// Prefetches a panel in memory some steps ahead; past its end the next panel
+/// begins.
 static void bringPanel(const GemmLoops &g, Loops &m, Value base) {
   int64_t bytes = g.tile.columns() * elementBytes(g.factor);
   for (int64_t at = 0; at < bytes; at += g.lineBytes)
@@ -171,9 +171,9 @@ static void bringPanel(const GemmLoops &g, Loops &m, Value base) {
         /*rw=*/0, /*hint=*/3, /*cache=*/1);
 }
 
-/// Runs `body` for each step of k of a range of outer steps with how far from
-/// its place a window is read: the outer steps, and what is left (null:
-/// nothing).
+/// Runs `body` for each step of k in a range of outer steps. `outer` and
+/// `offset` (null: 0) add up to the distance of a window's element from its
+/// beginning.
 static SmallVector<Value> loopOverWindows(
     const GemmLoops::Windows &w, Loops &m, GemmRange range,
     ArrayRef<Value> init,
@@ -199,15 +199,15 @@ static SmallVector<Value> loopOverWindows(
       });
 }
 
-/// What `loopOverK` counts: outer steps of windows, or steps of k.
+/// The trip count of `loopOverK`: outer steps of windows, or steps of k.
 static Value countSteps(const GemmLoops &g, Loops &m) {
   if (g.windows || g.rowWindows)
     return m.constant((g.windows ? g.windows : g.rowWindows)->outer);
   return g.k;
 }
 
-/// Of these, how many a sum has that is added to those before it; none: one
-/// sum has all.
+/// The number of these steps that are accumulated before the sum is added to
+/// the previous ones; none if everything is accumulated in one sum.
 static std::optional<int64_t> findSumSteps(const GemmLoops &g, Loops &m) {
   if (!isa<FloatType>(g.accumulator))
     return std::nullopt;
@@ -221,9 +221,9 @@ static std::optional<int64_t> findSumSteps(const GemmLoops &g, Loops &m) {
   return steps;
 }
 
-/// Runs `body` for each step of a range of k with the address of the columns at
-/// it and, where rows are windows, how far from their beginning they are read,
-/// and `before` where some of as many outer steps begin.
+/// Runs `body` for each step of k in a range, with the address of the columns
+/// and, if rows are windows, the offset of their elements. Calls `before` at
+/// the beginning of each outer step.
 static SmallVector<Value>
 loopOverK(const GemmLoops &g, Loops &m, Value panel, GemmRange range,
           ArrayRef<Value> init,
@@ -282,7 +282,7 @@ loopOverK(const GemmLoops &g, Loops &m, Value panel, GemmRange range,
       before);
 }
 
-/// Stores vectors of sums, or adds them to those that are there.
+/// Stores vectors of sums, or adds them to the stored ones.
 static void storeSum(const GemmLoops &g, Loops &m, Value sum, Value memory,
                      bool adds) {
   unsigned bytes = elementBytes(g.accumulator);
@@ -291,7 +291,7 @@ static void storeSum(const GemmLoops &g, Loops &m, Value sum, Value memory,
   m.store(sum, memory, bytes);
 }
 
-/// Sums of `count` rows to `memory`, a column after the other.
+/// Stores the sums of `count` rows to `memory`, column by column.
 static void storeTransposed(const GemmLoops &g, Loops &m, ArrayRef<Value> sums,
                             unsigned count, unsigned vectors, Value memory,
                             bool adds) {
@@ -311,7 +311,7 @@ static void storeTransposed(const GemmLoops &g, Loops &m, ArrayRef<Value> sums,
     }
 }
 
-/// Sums of `count` rows to `memory`, a row after the other.
+/// Stores the sums of `count` rows to `memory`, row by row.
 static void storeRows(const GemmLoops &g, Loops &m, ArrayRef<Value> sums,
                       unsigned count, unsigned vectors, Value memory,
                       bool adds) {
@@ -323,9 +323,9 @@ static void storeRows(const GemmLoops &g, Loops &m, ArrayRef<Value> sums,
                adds);
 }
 
-/// The sums of `count` rows and the first `vectors` of columns of one panel, to
-/// `memory`, a row after the other. Row `last` stands for those beyond it;
-/// null: none is.
+/// Accumulates `count` rows and the first `vectors` of columns of one panel,
+/// and stores the sums to `memory`, row by row. Rows beyond `last` repeat it;
+/// null: there are none.
 static void sumTile(const GemmLoops &g, Loops &m, Value panel, Value row,
                     unsigned count, unsigned vectors, Value last, Value memory,
                     ArrayRef<GemmLoops::Ahead> ahead = {}) {
@@ -335,8 +335,8 @@ static void sumTile(const GemmLoops &g, Loops &m, Value panel, Value row,
   SmallVector<Value> rows;
   for (unsigned i = 0; i < count; ++i)
     rows.push_back(last && i ? m.min(m.add(row, i), last) : m.add(row, i));
-  // Of windows, where a row begins, and how far behind that it does: one
-  // register stands for rows at constant distances.
+  // For windows: where each row begins, and its constant distance from the
+  // first row if there is one, so that one register serves all rows.
   SmallVector<Value> begins;
   bool isFixed = count == g.rowSteps.size();
   if (g.rowWindows)
@@ -391,8 +391,8 @@ static void sumTile(const GemmLoops &g, Loops &m, Value panel, Value row,
   });
 }
 
-/// Vectors that the last tile's columns fill where it is known to be less than
-/// full; else 0.
+/// The number of vectors that the last tile's columns fill, if it is known not
+/// to be full; else 0.
 static unsigned countLastVectors(const GemmLoops &g) {
   std::optional<int64_t> columns =
       getConstantIntValue(g.windows ? g.windows->count : g.columns);
@@ -477,11 +477,11 @@ void DotLoops::build(ImplicitLocOpBuilder &b, Value scratch, Value row,
   auto vectorType = VectorType::get({int64_t(lanes)}, accumulator);
   Value zero = m.constant(0), kVectors = m.floorTo(k, lanes);
   Value last = isWhole ? Value() : m.sub(columnEnd, m.constant(1));
-  // Two sets of sums hide the latency of the additions where there are few.
+  // With few sums, a second set hides the latency of the additions.
   unsigned sets = count >= 8 ? 1 : 2;
   Value kPairs = sets == 2 ? m.floorTo(k, int64_t(2) * lanes) : kVectors;
   m.loop(columnBegin, columnEnd, columns, [&](Value column) {
-    // The last column stands for those beyond it.
+    // Columns past the end repeat the last one.
     SmallVector<Value> columnsAt;
     for (unsigned c = 0; c < columns; ++c)
       columnsAt.push_back(last && c ? m.min(m.add(column, c), last)
@@ -522,7 +522,8 @@ void DotLoops::build(ImplicitLocOpBuilder &b, Value scratch, Value row,
       m.store(line, m.element(scratch, accumulator, position), bytes);
       position += cast<VectorType>(line.getType()).getNumElements();
     }
-    // One sum after the other takes what is left of k: one copy of the code.
+    // The remainder of k is added to the sums one by one, to keep the code
+    // small.
     Value columnCount =
         isWhole ? m.constant(columns)
                 : m.min(m.constant(columns), m.sub(columnEnd, column));

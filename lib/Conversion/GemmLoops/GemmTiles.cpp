@@ -1,11 +1,11 @@
 //===- GemmTiles.cpp - Sums of products in tile registers -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// AMX multiplies a tile of rows, 16 pairs of bf16 along k each, by a tile of 16
-// such pairs of 16 columns, and adds to a tile of f32 sums. The numbers of the
-// registers are fixed: sums first, then rows, then columns. (Intel 64 and IA-32
-// Architectures Software Developer's Manual, volume 1, "Programming with Intel
-// Advanced Matrix Extensions".)
+// AMX multiplies a tile of rows, each with 16 pairs of bf16 along k, by a tile
+// of 16 such pairs of 16 columns, and adds the product to a tile of f32 sums.
+// The registers are numbered: sums first, then rows, then columns. (Intel 64
+// and IA-32 Architectures Software Developer's Manual, volume 1, "Programming
+// with Intel Advanced Matrix Extensions".)
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,17 +15,18 @@ using namespace luminal;
 using namespace mlir;
 
 namespace {
-/// The eight tile registers, from when one of these is made to `release`. Each
-/// holds up to 16 lines of 64 bytes: of sums, of 16 pairs along k of as many
-/// rows, or of a pair of each of 16 columns.
+/// The eight tile registers, which are configured from construction until
+/// `release`. Each holds up to 16 lines of 64 bytes: of sums, of 16 pairs along
+/// k for up to 16 rows, or of one pair for each of 16 columns.
 class TileRegisters {
 public:
   TileRegisters(const GemmLoops &g, Loops &m, Value config);
 
-  /// Adds factors [begin, end) along k of `g.tile.rows` rows and the columns of
-  /// a panel to the sums in `memory`; the first ones begin them.
+  /// Adds the products of factors [begin, end) along k of `g.tile.rows` rows
+  /// and the columns of a panel to the sums in `memory`; if begin is 0 the sums
+  /// start at zero.
   void sumTile(Value panel, Value row, Value begin, Value end, Value memory);
-  /// The sums of `count` rows, at most as many, for all of k.
+  /// Computes the sums of `count` rows, at most `g.tile.rows`, over all of k.
   void sumRest(Value panel, Value row, Value count, Value memory);
   void release() { emit("tilerelease", {}); }
 
@@ -34,12 +35,12 @@ private:
     LLVM::CallIntrinsicOp::create(
         m.b, m.b.getStringAttr("llvm.x86." + instruction), operands);
   }
-  /// A register, as an operand.
+  /// The number of a register, as an operand.
   Value getRegister(unsigned number) {
     return arith::ConstantIntOp::create(m.b, m.b.getI8Type(), number);
   }
   void configure(Value lines, unsigned count);
-  /// Loads and stores of all sums.
+  /// Loads or stores all sums.
   void moveSums(StringRef instruction, unsigned strips, Value memory);
   void clearSums(unsigned strips);
   void multiply(Value panel, Value row, Value begin, Value end,
@@ -53,14 +54,15 @@ private:
 };
 } // namespace
 
-/// Bytes of a factor and of a sum.
+/// Bytes of a factor, and of a sum.
 static constexpr int64_t kBytes = 4;
 
 TileRegisters::TileRegisters(const GemmLoops &g, Loops &m, Value config)
     : g(g), m(m), config(config), vectors(g.tile.vectors), lanes(g.tile.lanes),
       width(g.tile.columns()) {
   Type i64 = m.b.getI64Type();
-  // Palette 1; bytes of a line of each register at 16, lines at 48.
+  // Palette 1; bytes per line of each register from byte 16 on, lines from byte
+  // 48.
   const int64_t words[] = {1, 0, 0x0040004000400040, 0x0040004000400040, 0, 0,
                            0, 0};
   for (auto [i, word] : llvm::enumerate(words))
@@ -68,7 +70,8 @@ TileRegisters::TileRegisters(const GemmLoops &g, Loops &m, Value config)
   configure(m.constant(GemmLoops::kTileRows), 0);
 }
 
-/// Gives the first `count` registers so many lines, and the others all.
+/// Configures the first `count` registers with `lines` lines, and the others
+/// with the maximum.
 void TileRegisters::configure(Value lines, unsigned count) {
   constexpr uint64_t each = 0x0101010101010101;
   uint64_t first = count ? each >> (8 * (GemmLoops::kTiles - count)) : 0;
@@ -94,7 +97,7 @@ void TileRegisters::clearSums(unsigned strips) {
     emit("tilezero", getRegister(i));
 }
 
-/// Adds to the sums of `strips` registers of rows.
+/// Multiplies and adds to the sums of `strips` strips of rows.
 void TileRegisters::multiply(Value panel, Value row, Value begin, Value end,
                              unsigned strips) {
   unsigned rowsFrom = strips * vectors, columnsFrom = rowsFrom + strips;
@@ -134,8 +137,8 @@ void TileRegisters::sumTile(Value panel, Value row, Value begin, Value end,
   moveSums("tilestored64", strips, memory);
 }
 
-/// A strip after the other. They are the last rows: what registers hold is not
-/// set back.
+/// One strip after the other. These are the last rows, so the registers are not
+/// reconfigured afterwards.
 void TileRegisters::sumRest(Value panel, Value row, Value count, Value memory) {
   Value whole = m.constant(GemmLoops::kTileRows);
   m.loop(m.constant(0), count, GemmLoops::kTileRows, [&](Value i) {
@@ -157,7 +160,8 @@ void luminal::sumInTiles(const GemmLoops &g, Loops &m, Value packed,
       [&](function_ref<void(Value column, Value panel, Value sums)> body) {
         m.loop(columns.begin, columns.end, width, [&](Value column) {
           Value before = m.sub(column, columns.begin);
-          // Sums of all panels wait in memory, or of one.
+          // With `depth` the sums of all panels are kept in memory, else those
+          // of one panel.
           Value sums = depth ? m.element(memory, g.accumulator,
                                          m.mul(before, g.tile.rows))
                              : memory;
@@ -191,7 +195,7 @@ void luminal::sumInTiles(const GemmLoops &g, Loops &m, Value packed,
     m.branch(
         fits,
         [&] {
-          // Once where k is 0, for the sums are zero then.
+          // At least one iteration, which sets the sums to zero if k is 0.
           Value end = arith::MaxSIOp::create(m.b, g.paddedK, m.constant(1));
           m.loop(zero, end, depth, [&](Value begin) {
             Value next = m.min(m.add(begin, depth), g.paddedK);

@@ -9,14 +9,14 @@
 
 namespace luminal {
 
-/// Memory that says what tile registers hold, at the end of a tile's.
+/// Memory for the configuration of tile registers, behind a tile's sums.
 constexpr int64_t kTileConfigBytes = 64;
 
 /// A range of rows or columns.
 struct GemmRange {
   mlir::Value begin, end;
 };
-/// What `g.build` does once the columns are packed, by tile registers.
+/// The part of `g.build` after packing, with tile registers.
 void sumInTiles(const GemmLoops &g, Loops &m, mlir::Value packed,
                 mlir::Value memory, GemmRange rows, GemmRange columns);
 

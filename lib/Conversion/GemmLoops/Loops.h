@@ -86,7 +86,7 @@ struct Loops {
       return llvm::SmallVector<mlir::Value>();
     });
   }
-  /// `then` alone where `condition` is null.
+  /// Emits only `then` if `condition` is null.
   void branch(mlir::Value condition, llvm::function_ref<void()> then,
               llvm::function_ref<void()> otherwise) {
     if (!condition)
@@ -98,7 +98,7 @@ struct Loops {
     b.setInsertionPointToStart(op.elseBlock());
     otherwise();
   }
-  /// `then` in any case where `condition` is null.
+  /// Emits `then` unconditionally if `condition` is null.
   void ifThen(mlir::Value condition, llvm::function_ref<void()> then) {
     if (!condition)
       return then();
@@ -130,7 +130,7 @@ struct Loops {
       return mlir::arith::AddFOp::create(b, x, y);
     return mlir::arith::AddIOp::create(b, x, y);
   }
-  /// One vector of the lanes of all, in order; a power of two of them.
+  /// Concatenates the lanes of the vectors, whose number is a power of two.
   mlir::Value concatenate(llvm::ArrayRef<mlir::Value> parts) {
     if (parts.size() == 1)
       return parts[0];
@@ -141,8 +141,8 @@ struct Loops {
         b, x, y, llvm::to_vector(llvm::seq<int64_t>(0, 2 * lanes)));
   }
   /// Transposes squares of vectors (a power of two of them) by swapping
-  /// off-diagonal blocks, one shuffle per vector and stage. The squares are
-  /// side by side in the lanes.
+  /// off-diagonal blocks, with one shuffle per vector and stage. The squares
+  /// are side by side in the lanes.
   void transpose(llvm::MutableArrayRef<mlir::Value> lines) {
     int64_t n = lines.size();
     int64_t lanes =
@@ -162,15 +162,16 @@ struct Loops {
       }
     }
   }
-  /// Adds the lanes of each vector by halves, the same order whatever the
-  /// target. The sums are the lanes of the vectors that are returned, in order;
-  /// lanes after the last one are unused.
+  /// Adds the lanes of each vector by halves, in the same order on every
+  /// target. The sums are the lanes of the returned vectors, in order; further
+  /// lanes are unused.
   llvm::SmallVector<mlir::Value>
   reduceLanes(llvm::ArrayRef<mlir::Value> vectors) {
     llvm::SmallVector<mlir::Value> lines(vectors);
     int64_t lanes =
         mlir::cast<mlir::VectorType>(lines[0].getType()).getNumElements();
-    // A line holds sums of `width` lanes each; two lines make one of halves.
+    // A line holds sums with `width` lanes each; two lines combine to one with
+    // half as many lanes per sum.
     for (int64_t width = lanes; width > 1; width /= 2) {
       bool isLast = lines.size() == 1;
       int64_t held =

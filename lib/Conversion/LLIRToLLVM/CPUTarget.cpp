@@ -23,8 +23,8 @@ getSubtarget(const llvm::Target &target, const llvm::Triple &triple,
       target.createMCSubtargetInfo(triple, cpu, features));
 }
 
-/// The host's features, present and missing. The order of a StringMap must not
-/// reach the artifact.
+/// The host's features, present and missing, sorted: the order of a StringMap
+/// is not deterministic.
 static std::vector<std::string> getHostFeatures() {
   std::vector<std::string> features;
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
@@ -36,7 +36,7 @@ static std::vector<std::string> getHostFeatures() {
   return features;
 }
 
-/// The features of a named processor. An artifact lists them, for it may be
+/// The features of a named processor. The artifact lists them because it may be
 /// loaded on another machine.
 static std::vector<std::string>
 getFeatures(const llvm::MCSubtargetInfo &subtarget) {
@@ -47,14 +47,14 @@ getFeatures(const llvm::MCSubtargetInfo &subtarget) {
   return features;
 }
 
-/// The widest vectors that pay, and how many registers hold them.
+/// Chooses the widest profitable vectors, and the number of registers for them.
 static void chooseVectors(CPUTarget &target,
                           const llvm::MCSubtargetInfo &subtarget,
                           const MachineModel *measured) {
   bool hasAVX512 =
       subtarget.checkFeatures("+avx512f,+avx512bw,+avx512dq,+avx512vl");
   if (hasAVX512)
-    // Processors that the table does not list are newer than the table.
+    // Processors that are not in the table are newer than the table.
     target.vectorBits = getProfitableVectorBits(target.cpu).value_or(512);
   else
     target.vectorBits = subtarget.checkFeatures("+avx2,+fma") ? 256 : 128;
@@ -97,9 +97,9 @@ std::optional<CPUTarget> CPUTarget::get(llvm::StringRef arch,
     names = getFeatures(*getSubtarget(*target, triple, arch, ""));
   }
   llvm::SubtargetFeatures features;
-  // Linux may refuse tile registers to this process, and to those like it. What
-  // is not named is as the processor's name says, which a virtual machine may
-  // bear without having its tiles.
+  // The operating system may refuse tile registers to this process. A named
+  // processor is assumed to have what the name implies; a virtual machine may
+  // use that name without providing tiles.
   bool mayTile =
       arch != "native" || runtime::checkCpuFeatures({"amx-tile", "amx-bf16"});
   for (const std::string &name : names) {
@@ -114,7 +114,7 @@ std::optional<CPUTarget> CPUTarget::get(llvm::StringRef arch,
     if (!measured && arch != "native")
       result.model.l1Bytes =
           getFirstCacheBytes(result.cpu).value_or(result.model.l1Bytes);
-    // LLVM's cost model and instruction selection use the same vector width.
+    // Makes LLVM's cost model and instruction selection use the same width.
     features.AddFeature("prefer-256-bit", result.vectorBits == 256);
   }
   result.features = features.getString();
@@ -125,13 +125,14 @@ MachineModel CPUTarget::getMachine() const {
   MachineModel machine = model;
   machine.vectorBits = vectorBits;
   machine.vectorRegisters = vectorRegisters;
-  // Where nothing was measured, pairs take no longer than what they replace.
+  // If nothing was measured, pairs are assumed to be as fast as the fma they
+  // replace.
   if (!hasPairs)
     machine.pairRate = 0;
   else if (machine.pairRate == 0)
     machine.pairRate = machine.getFmaRate();
-  // A tile multiplies sixteen times as many as two vectors do, if its operands
-  // come so fast.
+  // A tile multiplies sixteen times as many elements as two vectors do; loading
+  // the operands halves that.
   constexpr double kTileGain = 8;
   if (!hasTiles)
     machine.tileRate = 0;

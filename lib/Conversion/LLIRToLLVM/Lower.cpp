@@ -20,8 +20,8 @@ using namespace luminal;
 using namespace mlir;
 
 namespace {
-/// Calls the C library for functions that MLIR's lowering to LLVM would spell
-/// as exp(x) - 1 and log(1 + x), which lose every digit near zero.
+/// Calls the C library for functions that MLIR's lowering would expand to
+/// exp(x) - 1 and log(1 + x), which lose all precision near zero.
 struct CallPreciseFunctions
     : PassWrapper<CallPreciseFunctions, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CallPreciseFunctions)
@@ -43,9 +43,10 @@ struct CallPreciseFunctions
 
 LogicalResult luminal::lowerToLLVM(ModuleOp module) {
   PassManager pm(module.getContext());
-  // The caller verifies the result: between these passes nobody looks.
+  // The caller verifies the result, so verification between the passes is off.
   pm.enableVerifier(false);
-  // The emitter repeats address arithmetic freely; this hoists loop invariants.
+  // The emitter repeats address arithmetic; these passes share it and hoist
+  // loop invariants.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
@@ -53,7 +54,7 @@ LogicalResult luminal::lowerToLLVM(ModuleOp module) {
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(createConvertMathToLLVMPass());
-  // f64 transcendentals are the C library's, declared as functions.
+  // f64 transcendentals are calls of the C library.
   pm.addPass(createConvertMathToLibmPass());
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createConvertVectorToLLVMPass());
@@ -63,8 +64,8 @@ LogicalResult luminal::lowerToLLVM(ModuleOp module) {
   pm.addPass(createReconcileUnrealizedCastsPass());
   if (failed(pm.run(module)))
     return failure();
-  // What the emitter says of a loop comes to its last branch as an attribute
-  // that LLVM is not told.
+  // The emitter's loop annotation ends up as a discardable attribute of the
+  // loop's last branch, which the translation to LLVM IR would ignore.
   StringRef name = "llvm.loop_annotation";
   module.walk([&](LLVM::BrOp branch) {
     if (auto said = branch->getAttrOfType<LLVM::LoopAnnotationAttr>(name)) {

@@ -117,8 +117,8 @@ luminal::linkSharedObject(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                                         output};
   for (size_t i = 0; i < objects.size(); ++i)
     arguments.push_back(files[i].getPath());
-  // External functions (libm's f64 functions, memset and the like) are resolved
-  // in the libraries that the runtime has loaded.
+  // External functions (f64 functions of libm, memset and the like) are
+  // resolved in the libraries that the runtime has loaded.
   arguments.push_back("--allow-shlib-undefined");
   arguments.push_back("--unresolved-symbols=ignore-all");
   std::vector<const char *> argv;
@@ -126,7 +126,7 @@ luminal::linkSharedObject(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
     argv.push_back(argument.c_str());
   std::string messages;
   llvm::raw_string_ostream out(messages);
-  // lld keeps global state.
+  // lld has global state.
   static std::mutex oneLink;
   std::lock_guard<std::mutex> lock(oneLink);
   lld::Result result =

@@ -1,10 +1,10 @@
 //===- Optimize.cpp - LLVM's clean-up of emitted kernels ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The emitter has chosen loops, vectors and unrolling: what is left to LLVM is
-// local. LLVM's standard pipeline gives the same speed at two to three times
-// the cost: it vectorizes, inlines, looks for idioms and asks for the trip
-// count of each loop again and again.
+// The emitter has chosen loops, vectors and unrolling, so only local
+// optimisation is left to LLVM. LLVM's standard pipeline gives the same speed
+// at two to three times the compile time: it vectorises, inlines, matches
+// idioms and recomputes trip counts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,15 +34,15 @@
 using namespace llvm;
 
 namespace {
-/// A masked store of one lane that is known becomes a store of that element.
-/// LLVM 22 for x86 narrows the vector inside the store, and then stores the
-/// lane as wide as it was: elements after the last one would be overwritten.
+/// Replaces a masked store with one constant active lane by a store of that
+/// element. LLVM 22 for x86 narrows the vector of such a store but stores the
+/// lane at its original width, which overwrites elements past the end.
 struct StoreSingleLanes : PassInfoMixin<StoreSingleLanes> {
   PreservedAnalyses run(Function &function, FunctionAnalysisManager &);
 };
 } // namespace
 
-/// The only lane of a constant mask that is set.
+/// The only active lane of a constant mask.
 static std::optional<unsigned> getOnlyLane(const Value *mask) {
   const auto *constant = dyn_cast<Constant>(mask);
   const auto *type = dyn_cast<FixedVectorType>(mask->getType());
@@ -90,7 +90,7 @@ PreservedAnalyses StoreSingleLanes::run(Function &function,
 
 static FunctionPassManager buildPipeline() {
   FunctionPassManager passes;
-  // A kernel's status is a variable.
+  // The kernel's status is an alloca.
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(SimplifyCFGPass());
@@ -102,8 +102,8 @@ static FunctionPassManager buildPipeline() {
                                                  /*UseMemorySSA=*/true));
   passes.addPass(GVNPass());
   passes.addPass(InstCombinePass());
-  // Loops of known length only: those of symbols are unrolled by the emitter
-  // where that pays.
+  // Only loops with a constant trip count: the emitter unrolls the others where
+  // it pays.
   passes.addPass(LoopUnrollPass(LoopUnrollOptions(2).setRuntime(false)));
   passes.addPass(InstCombinePass());
   passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()),
@@ -115,10 +115,11 @@ static FunctionPassManager buildPipeline() {
 }
 
 namespace {
-/// Says of loops of known length how often they run. Else all run as often to
-/// the register allocator, and what is read in the deepest one counts most:
-/// constants of what follows a product, which is two loops inside that over
-/// tiles, were in registers while the sums of that product were in memory.
+/// Annotates loops that have a constant trip count with it. Otherwise the
+/// register allocator assumes the same count for all loops and favours values
+/// in the deepest one: constants of an epilogue, two loops inside the loop over
+/// tiles, were kept in registers while the accumulators of the product were
+/// spilled.
 struct WeighLoops : PassInfoMixin<WeighLoops> {
   PreservedAnalyses run(Function &function, FunctionAnalysisManager &fam);
 };
@@ -149,12 +150,12 @@ void luminal::optimizeModule(Module &module, TargetMachine &machine) {
   builder.registerLoopAnalyses(lam);
   builder.crossRegisterProxies(lam, fam, cgam, mam);
   ModulePassManager passes;
-  // A GPU's library of functions is linked in and asks about its target.
+  // libdevice is linked into the module and queries the target here.
   builder.invokePipelineStartEPCallbacks(passes, OptimizationLevel::O2);
   passes.addPass(AlwaysInlinerPass());
   passes.addPass(GlobalDCEPass());
   FunctionPassManager ofFunctions = buildPipeline();
-  // PTX names as many registers as it wants.
+  // PTX has virtual registers.
   if (!machine.getTargetTriple().isNVPTX())
     ofFunctions.addPass(WeighLoops());
   passes.addPass(createModuleToFunctionPassAdaptor(std::move(ofFunctions)));

@@ -1,11 +1,11 @@
 //===- Processors.cpp - What is known of processors by name ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// LLVM's tuning features are not used: `prefer-256-bit` is set for every Intel
-// processor, and halves the speed of a matrix product where two units multiply
-// 512 bits. This table decides which width pays; for `native`, a calibration
-// that measured the machine (luminal/Runtime/Machine.h) decides instead, and
-// tells the size of the first cache.
+// LLVM's tuning features are not used: it sets `prefer-256-bit` for every Intel
+// processor, which halves the speed of a matrix product on processors with two
+// 512-bit multipliers. This table decides which width is profitable. For
+// `native`, a calibration of the machine (luminal/Runtime/Machine.h) overrides
+// the table and provides the size of the L1 cache.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,22 +25,22 @@ struct Processor {
 static constexpr int64_t k48K = 48 << 10;
 
 static constexpr Processor kProcessors[] = {
-    // Not a processor but a feature level: code for it must suit the slowest of
+    // A feature level, not a processor: code for it must suit the slowest of
     // many.
     {"x86-64-v4", 256},
-    // The first 512-bit vector lowers the clock of the whole core.
+    // Using 512-bit vectors lowers the clock of the whole core.
     {"skylake-avx512", 256},
     {"skylake_avx512", 256},
     {"skx", 256},
     {"cascadelake", 256},
     {"cooperlake", 256},
-    // One unit multiplies 512 bits where two multiply 256.
+    // One 512-bit multiplier, but two of 256 bits.
     {"cannonlake", 256},
     {"icelake-client", 256, k48K},
     {"icelake_client", 256, k48K},
     {"tigerlake", 256, k48K},
     {"rocketlake", 256, k48K},
-    // Two units, and the clock hardly drops.
+    // Two 512-bit multipliers, and the clock hardly drops.
     {"icelake-server", 512, k48K},
     {"icelake_server", 512, k48K},
     {"sapphirerapids", 512, k48K},
@@ -50,9 +50,10 @@ static constexpr Processor kProcessors[] = {
     {"graniterapids_d", 512, k48K},
     {"diamondrapids", 512},
     {"novalake", 512},
-    // Each operation in two halves: half the instructions for the same work.
+    // 512-bit operations execute in two halves: half as many instructions for
+    // the same work.
     {"znver4", 512},
-    // Full width.
+    // Full 512-bit units.
     {"znver5", 512, k48K},
 };
 

@@ -28,7 +28,7 @@ std::vector<std::string> luminal::getToolkits() {
   return roots;
 }
 
-/// The path of ptxas, or "".
+/// The path of ptxas, or an empty string.
 static std::string findAssembler() {
   if (auto found = llvm::sys::findProgramByName("ptxas"))
     return *found;

@@ -24,13 +24,12 @@ void luminal::registerLLIRToNVVMDialects(DialectRegistry &registry) {
   registerNVVMDialectTranslation(registry);
 }
 
-/// Whether PTX has no exact instruction for the op, so that libdevice computes
-/// it.
+/// Whether the op has no exact PTX instruction, so that libdevice computes it.
 static bool needsLibdevice(Operation *op) {
   if (isa<arith::RemFOp>(op))
     return true;
-  // fma, sqrt, floor and the like are instructions, as is the approximate exp2
-  // of f32; the rest of the math dialect reaches this point in f64 only.
+  // fma, sqrt, floor and others are instructions, as is the approximate exp2 of
+  // f32. The remaining math ops occur here only in f64.
   if (isa<math::Exp2Op>(op) && op->getResult(0).getType().isF32())
     return false;
   return isa<math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp,
@@ -49,8 +48,8 @@ static LogicalResult convertToLibdevice(ModuleOp module) {
   return applyPartialConversion(module, target, std::move(patterns));
 }
 
-/// Rounding to bf16 by the instruction for two values, which runs at several
-/// times the rate of that for one.
+/// Rounds to bf16 with the instruction for two values, whose throughput is
+/// several times that of the one for a single value.
 static void roundInPairs(ModuleOp module) {
   SmallVector<arith::TruncFOp> ops;
   module.walk([&](arith::TruncFOp op) {

@@ -24,7 +24,7 @@
 using namespace luminal;
 using namespace mlir;
 
-/// libdevice of a toolkit, or "".
+/// The path of libdevice in a toolkit, or an empty string.
 static std::string findLibdevice() {
   for (const std::string &root : getToolkits()) {
     llvm::SmallString<128> path(root);
@@ -41,8 +41,8 @@ static bool needsLibdevice(const llvm::Module &module) {
   });
 }
 
-/// Links the functions of libdevice that the module calls, and keeps only the
-/// kernels visible.
+/// Links the functions of libdevice that the module calls, and hides everything
+/// but the kernels.
 static LogicalResult linkLibdevice(llvm::Module &module, StringRef path,
                                    ModuleOp from) {
   std::string file = path.empty() ? findLibdevice() : path.str();
@@ -95,7 +95,7 @@ bool luminal::isGPUArchitecture(StringRef arch, std::string *error) {
     *error = "unknown GPU architecture '" + arch.str() + "'";
     return false;
   }
-  // Of bf16 and of what copies memory to shared memory.
+  // The first architecture with bf16 and asynchronous copies to shared memory.
   constexpr unsigned kOldest = 80;
   if (number < kOldest) {
     *error = "kernels need sm_" + std::to_string(kOldest) +
@@ -112,10 +112,10 @@ bool luminal::canStartEarly(StringRef arch) {
          number >= kOldest;
 }
 
-/// Subtracts in 64 bits what was extended from 32 by adding its extended
-/// negation. `ptxas` 13.0 for sm_90 joins the product of a division by a
-/// constant, `mul.hi.u32`, with such a subtraction: the upper half of the
-/// difference is then off by one where 0 is subtracted.
+/// Replaces 64-bit subtractions of values extended from 32 bits by additions of
+/// the extended negation. `ptxas` 13.0 for sm_90 fuses such a subtraction with
+/// the `mul.hi.u32` of a division by a constant; the upper half of the
+/// difference is then off by one if 0 is subtracted.
 static void addNegations(llvm::Module &module) {
   using namespace llvm::PatternMatch;
   for (llvm::Function &fn : module)
@@ -124,7 +124,7 @@ static void addNegations(llvm::Module &module) {
       if (!match(&i, m_Sub(m_Value(from), m_ZExt(m_Value(narrow)))) ||
           !i.getType()->isIntegerTy(64) || !narrow->getType()->isIntegerTy(32))
         continue;
-      // The negation of a larger number has no such sign.
+      // The negation of a larger value would not fit the sign.
       if (!llvm::computeKnownBits(narrow, module.getDataLayout())
                .isNonNegative())
         continue;
@@ -155,7 +155,7 @@ luminal::translateToPTX(ModuleOp module, StringRef arch, StringRef libdevice) {
   }
   ir->setTargetTriple(triple);
   ir->setDataLayout(machine->createDataLayout());
-  // Flags that libdevice reads: keep denormals, exact division and square root.
+  // Flags for libdevice: keep denormals, exact division and square root.
   ir->addModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", 0u);
   if (needsLibdevice(*ir) && failed(linkLibdevice(*ir, libdevice, module)))
     return std::nullopt;

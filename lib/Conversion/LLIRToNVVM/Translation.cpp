@@ -10,8 +10,8 @@
 using namespace luminal;
 using namespace mlir;
 
-/// Every kernel of the module, wherever it is but in another one; symbols are
-/// those of the enclosing function. A kernel is named after that function.
+/// Emits every kernel of the module, except those inside another kernel. The
+/// enclosing function provides the symbols and the name.
 static LogicalResult emitAll(ModuleOp module, ModuleOp code,
                              const MachineModel &machine) {
   auto result = module.walk<WalkOrder::PreOrder>([&](llir::KernelOp kernel) {
@@ -42,7 +42,7 @@ void luminal::registerLLIRToPTXTranslation() {
   static TranslateFromMLIRRegistration registration(
       "llir-to-ptx", "PTX of every llir.kernel of a module",
       [](ModuleOp module, raw_ostream &os) -> LogicalResult {
-        // Only dialects that the parser met are loaded.
+        // Only dialects that the parser encountered are loaded.
         module.getContext()->loadAllAvailableDialects();
         OwningOpRef<ModuleOp> code = ModuleOp::create(module.getLoc());
         if (failed(emitAll(module, *code, MachineModel::getGPU(arch))) ||

@@ -48,8 +48,8 @@ private:
 };
 } // namespace
 
-/// Features of AMX that code uses: a system may refuse them to a process even
-/// where the processor has them.
+/// The AMX features that the code uses. The artifact requires them because the
+/// operating system may refuse them even if the processor has them.
 static std::vector<std::string> findTileFeatures(ModuleOp module) {
   WalkResult result = module.walk([](LLVM::CallIntrinsicOp op) {
     return op.getIntrin() == "llvm.x86.ldtilecfg" ? WalkResult::interrupt()
@@ -106,8 +106,8 @@ FailureOr<EmittedKernel> CPU::emit(llir::KernelOp kernel, StringRef symbol,
                        std::move(info->requirements)};
 }
 
-/// Modules of one function each, in order. Declarations and constants are
-/// copied to each.
+/// Splits the code into modules with one function each, in order. Declarations
+/// and constants are copied to each.
 static std::vector<OwningOpRef<ModuleOp>> splitCode(ModuleOp module) {
   SmallVector<Operation *> shared;
   SmallVector<LLVM::LLVMFuncOp> functions;
@@ -128,15 +128,15 @@ static std::vector<OwningOpRef<ModuleOp>> splitCode(ModuleOp module) {
   return parts;
 }
 
-/// The name of each function in its object: no object knows which kernel of a
-/// program it is.
+/// The name of the function in every object, which therefore does not depend on
+/// the kernel's number in a program.
 static constexpr StringLiteral kFunctionName = "kernel";
 
 FailureOr<std::vector<KernelObject>> CPU::assemble(ModuleOp module,
                                                    unsigned threads) const {
   std::vector<OwningOpRef<ModuleOp>> parts = splitCode(module);
   std::vector<KernelObject> objects(parts.size());
-  // The largest are the first to begin.
+  // The largest modules are compiled first.
   std::vector<std::pair<int64_t, size_t>> order;
   for (auto [i, part] : llvm::enumerate(parts)) {
     int64_t size = 0;
@@ -185,7 +185,7 @@ FailureOr<TargetCode> CPU::compile(ModuleOp module, unsigned threads,
       return emitError(module.getLoc()) << reason;
     refs.push_back(named.back()->getMemBufferRef());
   }
-  // A program of calls alone has a library without functions.
+  // A program of library calls alone has an empty library.
   if (refs.empty()) {
     OwningOpRef<ModuleOp> none = ModuleOp::create(module.getLoc());
     named.push_back(compileToObject(*none, target));

@@ -19,7 +19,7 @@ public:
   CUDA(StringRef arch, MachineModel model) : arch(arch), model(model) {}
 
   StringRef getName() const override { return "cuda"; }
-  /// Memory of the device is for weights and what a call needs.
+  /// Device memory is mainly for the weights and the arena.
   double getPrepareShare() const override { return 0.1; }
   SmallVector<const llir::Library *> getLibraries() const override {
     return {&llir::getCublasLt()};
@@ -51,7 +51,7 @@ FailureOr<EmittedKernel> CUDA::emit(llir::KernelOp kernel, StringRef symbol,
       kernel, symbol, dest, symbols, getDeviceModel(), canStartEarly(arch));
   if (failed(info))
     return failure();
-  // All cases have blocks of one size.
+  // All cases use the same block size.
   int64_t threads = kernel.getLoops()->getCases().front().getThreads();
   auto launch = llir::CUDALaunchAttr::get(kernel.getContext(), info->work,
                                           info->blocks, threads, info->shared);
@@ -63,7 +63,7 @@ FailureOr<EmittedKernel> CUDA::emit(llir::KernelOp kernel, StringRef symbol,
                        std::move(info->requirements)};
 }
 
-/// The functions alone: what is left of a program besides is data.
+/// Copies the functions only: the rest of the module is data.
 static OwningOpRef<ModuleOp> getCode(ModuleOp module) {
   OwningOpRef<ModuleOp> code = ModuleOp::create(module.getLoc());
   for (Operation &op : *module.getBody())
@@ -72,7 +72,8 @@ static OwningOpRef<ModuleOp> getCode(ModuleOp module) {
   return code;
 }
 
-/// Vectors of 16 bytes are read and written where indices allow it.
+/// Checks that parts of buffers are aligned to 16 bytes, since vectors of 16
+/// bytes are loaded and stored.
 static LogicalResult checkAlignment(ModuleOp module) {
   auto result = module.walk([](llir::PartOp part) {
     Expr offset = part.getOffset().getResults()[0];
@@ -134,7 +135,7 @@ Result<std::string> CUDA::checkUserCode(const UserCode &code) const {
   return std::string(isCubin ? "cubin" : "ptx");
 }
 
-/// What prices follow from, of what a device tells.
+/// The facts of a device that prices depend on.
 static GPUFacts getFacts(const runtime::DeviceInfo &info) {
   GPUFacts facts;
   facts.name = info.name;
@@ -151,8 +152,8 @@ static GPUFacts getFacts(const runtime::DeviceInfo &info) {
   return facts;
 }
 
-/// The model in the file at `path`, which may not have more for a block than
-/// the `device` has.
+/// Reads the model from the file at `path`. It must not claim more per block
+/// than `device` has.
 static Result<MachineModel> readModel(StringRef path,
                                       const MachineModel &device) {
   auto file = llvm::MemoryBuffer::getFile(path);
@@ -208,7 +209,7 @@ TargetKind luminal::getCUDAKind() {
       facts.name = name;
       name = known;
     }
-    // The same device, with the instructions that only it has.
+    // Prefer the architecture variant with all instructions (sm_90a).
     std::string ignored;
     if (name != arch && isGPUArchitecture(name + "a", &ignored))
       name += "a";

@@ -35,7 +35,7 @@ MachineModel TargetInterface::getMachine() const {
   MachineModel machine = getDeviceModel();
   if (workers)
     machine.workers = workers;
-  // Pairs and tiles of bf16 take the smallest numbers for zeros.
+  // bf16 pairs and tiles flush denormals.
   if (isExact)
     machine.pairRate = machine.tileRate = 0;
   return machine;

@@ -12,7 +12,7 @@ bool luminal::isElf(StringRef bytes) {
   return bytes.starts_with(StringRef(llvm::ELF::ElfMagic, 4));
 }
 
-/// Whether a symbol is a function that the file defines for others.
+/// Whether the symbol is an exported function definition.
 static bool isDefinition(const llvm::object::ELFSymbolRef &symbol,
                          StringRef entry) {
   auto consume = [](auto expected) {
@@ -60,8 +60,8 @@ Status luminal::checkElf(const UserCode &code, StringRef what, uint16_t machine,
   return {};
 }
 
-/// The word after `directive` where that stands as a word of its own; words end
-/// at blanks, commas and brackets.
+/// The words that follow `directive`, where that is a whole word; words end at
+/// blanks, commas and brackets.
 static SmallVector<StringRef> getWordsAfter(StringRef text,
                                             StringRef directive) {
   SmallVector<StringRef> found;

@@ -10,13 +10,12 @@ namespace luminal {
 
 bool isElf(llvm::StringRef bytes);
 
-/// Checks that an ELF file of the machine `machine` (e_machine) and the type
-/// `type` (e_type; 0: any) defines the function. `what` names the form in
-/// errors.
+/// Checks that an ELF file for `machine` (e_machine) and of `type` (e_type; 0:
+/// any) defines the entry function. `what` names the format in errors.
 Status checkElf(const UserCode &code, llvm::StringRef what, uint16_t machine,
                 uint16_t type);
 
-/// The device that PTX text is for, with the function among its entries.
+/// Checks that PTX has the entry; returns the device that it is for.
 Result<std::string> checkPTX(const UserCode &code);
 
 } // namespace luminal
