@@ -18,7 +18,7 @@ using namespace luminal;
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// Random elements are made once for so many, and repeated.
+/// Number of random elements that are generated; longer operands repeat them.
 static constexpr size_t kPattern = 1 << 16;
 
 const void *Operands::get(size_t position, const runtime::TensorSpec &spec,
@@ -129,7 +129,7 @@ Status BoundProgram::bind(const TimedSizes &sizes, Operands &operands,
   };
   inputs.resize(m.inputs.size());
   for (uint32_t i = 0; i < m.inputs.size(); ++i) {
-    // A state that has a value starts from it.
+    // A state with an initial value starts from it.
     if (m.inputs[i].initial && artifact->getWeight(*m.inputs[i].initial))
       continue;
     LUMINAL_CHECK(
@@ -178,7 +178,8 @@ void BoundProgram::State::reset() {
 }
 
 namespace {
-/// Sums up what steps say of themselves, and tells another listener.
+/// Sums up the traffic and operations of the steps, and forwards to another
+/// listener.
 class Counter : public runtime::StepListener {
 public:
   explicit Counter(runtime::StepListener *other) : other(other) {}
@@ -204,7 +205,7 @@ BoundProgram::compute(runtime::StepListener *listener) {
   context->resetStates();
   for (State &state : states)
     state.reset();
-  // An assertion need not hold of the inputs that are made up here.
+  // Ignore failed assertions: generated inputs need not satisfy them.
   if (Status done = context->run(&counter);
       !done && !context->failedAssertion())
     return done.takeError();
@@ -236,7 +237,7 @@ Result<double> BoundProgram::time(unsigned repeats) {
 // Equal results
 //===----------------------------------------------------------------------===//
 
-/// Half the distance of neighbours around 1.
+/// Half the distance between neighbouring floats at 1 (the unit roundoff).
 static double getUnit(DType dtype) {
   switch (dtype) {
   case DType::F64:
@@ -292,7 +293,8 @@ std::string luminal::describeDifference(const std::vector<HostTensor> &expected,
       if (std::isfinite(value))
         scale = std::max(scale, std::abs(value));
     bool isFloat = isFloatDType(a.dtype);
-    // Sums have at least 24 bits, a few units for what functions round.
+    // Sums accumulate with at least 24 bits; a few units are allowed for
+    // rounding in functions.
     constexpr double kUnits = 4, kFunctions = 64;
     double allowed =
         isFloat ? scale * closeness.depth *

@@ -13,27 +13,29 @@
 
 namespace luminal {
 
-/// Memory for operands, each made once: programs that compute the same share
-/// it.
+/// Memory for operands, allocated and filled once and shared by programs that
+/// compute the same function.
 class Operands {
 public:
   enum class Values {
-    /// Floats from 1 to 2 (of narrow types: about that), which no function has
-    /// trouble with.
+    /// Floats from 1 to 2 (approximately, for narrow types), for which all
+    /// functions are well defined.
     Positive,
-    /// Floats around 0, the smaller the longer the rows of a weight, so that
-    /// what a whole program computes stays finite; vectors around 1.
+    /// Floats around 0. Weights are scaled by the length of their rows so that
+    /// values of a whole program stay finite; vectors of weights are around 1.
     Centred,
   };
-  /// Rows of 64 bytes, which are as aligned as the runtime's own memory.
+  /// 64 bytes, with the alignment of the runtime's own memory.
   struct alignas(64) Line {
     uint8_t bytes[64];
   };
-  /// Inputs that `samples` has, of the same type, hold what it says.
+  /// An input for which `samples` has a tensor of the same type gets its
+  /// elements.
   explicit Operands(Values values, const SampleInputs *samples = nullptr)
       : values(values), samples(samples) {}
 
-  /// Integers are 0, an index of any tensor; booleans are random.
+  /// The operand at `position`. Integers are 0, a valid index of any tensor;
+  /// booleans are random.
   const void *get(size_t position, const runtime::TensorSpec &spec,
                   std::span<const int64_t> shape, bool isWeight);
 
@@ -45,27 +47,28 @@ private:
 
 class BoundProgram {
 public:
-  /// A symbol that `sizes` does not have is as getTimedSize says. `operands`
-  /// lives as long, as does a program whose weights this one has.
+  /// Symbols missing in `sizes` get the value of getTimedSize. `operands` must
+  /// outlive the program, as must `weightsOf`, a program whose weights are
+  /// shared.
   static Result<std::unique_ptr<BoundProgram>>
   create(std::shared_ptr<const runtime::Artifact> artifact, unsigned threads,
          const TimedSizes &sizes, Operands &operands,
          const BoundProgram *weightsOf = nullptr);
 
-  /// Seconds of one run by the device's clock: the mean of `repeats`.
+  /// Seconds of one run by the device's clock: the mean over `repeats` runs.
   Result<double> time(unsigned repeats);
-  /// Makes a call, with states as they were at first, and reads what the caller
-  /// gets.
+  /// Makes one call with the states at their initial values, and returns the
+  /// outputs.
   Result<std::vector<HostTensor>>
   compute(runtime::StepListener *listener = nullptr);
-  /// Finds the sizes of a call, and which program of the artifact makes it.
+  /// Determines the sizes of a call, and which program of the artifact runs it.
   Status prepare() { return context->prepare(); }
   const runtime::Context &getContext() const { return *context; }
-  /// What calls begin with, as the manifest lists it; the memory is that of the
-  /// operands and of the artifact.
+  /// The inputs and weights of calls, in the order of the manifest. Their
+  /// memory belongs to the operands and the artifact.
   const std::vector<HostTensor> &getInputs() const { return inputs; }
   const std::vector<HostTensor> &getWeights() const { return weights; }
-  /// Bytes moved and operations done by all steps; valid after a call.
+  /// Bytes moved and operations executed by all steps; valid after a call.
   int64_t getTraffic() const { return traffic; }
   int64_t getFlops() const { return flops; }
 
@@ -75,7 +78,7 @@ private:
   Status bind(const TimedSizes &sizes, Operands &operands,
               const BoundProgram *weightsOf);
 
-  /// Memory of the caller that calls write to: each program has a copy.
+  /// The program's own copy of a state, which calls overwrite.
   struct State {
     const void *initial;
     size_t bytes;
@@ -90,28 +93,32 @@ private:
   int64_t traffic = 0, flops = 0;
 };
 
-/// How far results of programs that are equal may be apart.
+/// How much the results of equal programs may differ.
 struct Closeness {
-  /// Terms that sums have, one after the other: each may be rounded otherwise.
+  /// Total number of terms of sums that depend on each other; each addition may
+  /// round differently.
   double terms = 0;
-  /// Kernels that results go through.
+  /// Length of the chain of kernels through which rounding errors propagate.
   double depth = 1;
-  /// By output, what rounding was seen to do: the most that it moves a float,
-  /// and elements of which it decides what they are.
+  /// For each output, the observed effect of rounding: the largest change of a
+  /// float, and the elements whose value is undetermined because rounding
+  /// decides it.
   struct Rounding {
     double most = 0;
     std::vector<bool> isOpen;
   };
   std::vector<Rounding> rounding = {};
 
-  /// Adds what results differ by that were rounded otherwise.
+  /// Adds the differences between results and results with another rounding.
   void addRounding(const std::vector<HostTensor> &expected,
                    const std::vector<HostTensor> &rounded);
 };
-/// Empty where they are as close as that: floats within a few units in the last
-/// place of their type, and of a sum of so many terms, of the greatest element,
-/// and four times what rounding was seen to do; integers equal but for one in
-/// 256, which may follow from a comparison of floats. Else what is not.
+/// Compares results. Floats may differ by a few units in the last place of
+/// their type, plus the rounding of sums of `terms` terms, both relative to the
+/// largest element, plus four times the observed effect of rounding. One
+/// integer in 256 may differ, because it may follow from a comparison of
+/// floats. Returns a description of the difference if there is more, otherwise
+/// an empty string.
 std::string describeDifference(const std::vector<HostTensor> &expected,
                                const std::vector<HostTensor> &found,
                                const Closeness &closeness);

@@ -72,16 +72,16 @@ private:
   MLIRContext &context;
   CompileOptions options;
   std::unique_ptr<TargetInterface> target;
-  /// File with the model of this machine; empty where none is used.
+  /// File with the model of this machine; empty if none is used.
   std::string machine;
   OwningOpRef<ModuleOp> module;
-  /// To check kernels with: the module as it was read, and as it was scheduled.
+  /// For checking kernels: the module as it was read, and as it was scheduled.
   OwningOpRef<ModuleOp> original, scheduled;
   SampleInputs samples;
   CompileReport report;
-  /// " of s=1" while that variant is compiled.
+  /// " of s=1" while the variant s=1 is compiled.
   std::string part;
-  /// Code of kernels, where it is kept.
+  /// Stores code of kernels, if that is possible.
   std::unique_ptr<PlannedKernels> kernels;
   std::optional<KernelObjects> objects;
   /// Files that passes write.
@@ -119,15 +119,15 @@ LogicalResult Compiler::runPhase(Phase from, Phase to) {
   return runPhases(*module, from, to, options, machine, files);
 }
 
-/// Whether what comes next is chosen by the clock: all from extraction to
-/// schedules.
+/// Whether the next phases, from extraction to scheduling, are decided by
+/// measuring.
 bool Compiler::searches(Phase phase, Phase last) const {
   return (options.searchSeconds > 0 || options.searchCandidates > 0) &&
          last >= Phase::Scheduled && phase >= Phase::Rolled &&
          phase < Phase::Scheduled;
 }
 
-/// The function of the program, where the module is not past that.
+/// The function of the program, unless the module has been lowered too far.
 static func::FuncOp getOnlyFunction(ModuleOp module) {
   auto functions = llvm::make_filter_range(
       module.getOps<func::FuncOp>(),
@@ -148,7 +148,8 @@ LogicalResult Compiler::search(Phase from) {
   return openKernels();
 }
 
-/// What a search chose is found again, and so is its code.
+/// Opens the cache of compiled kernels. A search result that is found again
+/// then needs no code generation either.
 LogicalResult Compiler::openKernels() {
   if (objects || options.emit || target->describeObjects().empty())
     return success();
@@ -179,8 +180,9 @@ LogicalResult Compiler::bring(Phase from, Phase last) {
   return success();
 }
 
-/// The same, but what the module prepares and what `others` do, which are
-/// variants of its program, take no more memory together than one may.
+/// Like `bring`, but bounds the memory for values computed from weights: those
+/// of this module and of `others`, which are variants of its program, must fit
+/// into one budget together.
 LogicalResult Compiler::bringBeside(ArrayRef<func::FuncOp> others, Phase from,
                                     Phase last) {
   if (others.empty())
@@ -189,7 +191,7 @@ LogicalResult Compiler::bringBeside(ArrayRef<func::FuncOp> others, Phase from,
   if (failed(bring(from, last)))
     return failure();
   const int64_t asked = options.prepareBytes;
-  // Where nobody bounds it, what takes the place of weights is for nothing.
+  // Without an explicit bound, values that replace weights do not count.
   auto count = [&](ArrayRef<func::FuncOp> programs) {
     llir::PreparedBytes bytes = llir::countPreparedBytes(programs);
     return bytes.values - (asked < 0 ? bytes.replaced : 0);
@@ -204,7 +206,8 @@ LogicalResult Compiler::bringBeside(ArrayRef<func::FuncOp> others, Phase from,
   const int64_t together = count(all);
   if (together <= most)
     return success();
-  // First as though it still prepared all that it has in common with others.
+  // First try a budget that assumes that all values shared with the others stay
+  // shared.
   const int64_t left = most - count(others), own = count(func);
   const int64_t inCommon = count(others) + own - together;
   for (int64_t room : {left + inCommon, left}) {
@@ -221,7 +224,7 @@ LogicalResult Compiler::bringBeside(ArrayRef<func::FuncOp> others, Phase from,
   return success();
 }
 
-/// Brings the program and each variant to `last`, as if it were alone, and puts
+/// Brings the program and each variant to phase `last` separately, and puts
 /// them into one module.
 LogicalResult Compiler::compileVariants(Phase from, Phase last) {
   func::FuncOp func = getOnlyFunction(*module);
@@ -263,7 +266,8 @@ LogicalResult Compiler::compileVariants(Phase from, Phase last) {
   SmallVector<Attribute> names;
   for (auto [i, variant] : llvm::enumerate(variants)) {
     func::FuncOp own = getOnlyFunction(*variant);
-    // All symbols of the program, also those that it does not use.
+    // List all symbols of the program, including those that the variant does
+    // not use.
     SmallVector<hlir::SymbolEntry> entries;
     for (const hlir::SymbolEntry &entry : tables[i].getEntries())
       if (llvm::any_of(whole.getEntries(), [&](const hlir::SymbolEntry &e) {
@@ -299,7 +303,8 @@ LogicalResult Compiler::readSamples() {
   return success();
 }
 
-/// What an archive was exported with; without it, inputs are random.
+/// Reads the inputs with which an archive was exported. If there are none,
+/// inputs are random.
 void Compiler::readSamplesOfArchive(func::FuncOp func) {
   Result<Bytes> bytes = options.inputBytes ? Result<Bytes>(*options.inputBytes)
                                            : mapFile(options.input);
@@ -320,8 +325,8 @@ void Compiler::readSamplesOfArchive(func::FuncOp func) {
                               read.error().message}});
 }
 
-/// A file that cannot be used is measured again: whoever made it asked for code
-/// of this machine.
+/// Finds the machine model for `native`. A file that cannot be used is replaced
+/// by a new measurement, since its owner asked for code tuned to this machine.
 void Compiler::findMachine() {
   if (options.arch != "native" ||
       llvm::none_of(getTargetKinds(), [&](const TargetKind &kind) {
@@ -358,7 +363,7 @@ LogicalResult Compiler::check(Status status) {
 }
 
 LogicalResult Compiler::run() {
-  // Errors that need no work are reported first.
+  // Report errors that need no work first.
   for (std::optional<MemoryFile> *file : {&saturation, &explanation}) {
     Result<MemoryFile> made = MemoryFile::create();
     if (!made)
@@ -371,7 +376,7 @@ LogicalResult Compiler::run() {
                         options.workers);
   if (!target)
     return error() << reason;
-  // Files beside the output are kept only if the output is.
+  // Files written beside the output are kept only if the output is.
   struct Side {
     OutputFile file;
     llvm::function_ref<std::string()> text;
@@ -466,8 +471,8 @@ LogicalResult Compiler::emitText() {
 // The artifact
 //===----------------------------------------------------------------------===//
 
-/// The path of `file` relative to the folder of `artifact`, if it is in or
-/// below it; else its name alone, which works when both are in one folder.
+/// The path of `file` relative to the folder of `artifact` if it is inside that
+/// folder; otherwise only its name, which works if both are in one folder.
 static std::string getRelativePath(StringRef file, StringRef artifact) {
   StringRef name = llvm::sys::path::filename(file);
   auto folderOf = [](StringRef path) {
@@ -540,7 +545,7 @@ LogicalResult Compiler::emitArtifact() {
   SmallVector<llir::ScheduleOp> programs = getPrograms(*module);
   if (programs.size() != 1)
     return error() << "expects one function to compile";
-  // A module may have been lowered before: for this target or another.
+  // The module may have been lowered before, for this or another target.
   for (auto schedule : module->getOps<llir::ScheduleOp>())
     for (auto step : schedule.getBody().getOps<llir::StepOp>())
       if (auto launch = step.getLaunch();
@@ -578,7 +583,8 @@ LogicalResult Compiler::emitArtifact() {
   });
 }
 
-/// What is wrong is never where the artifact would be.
+/// Checks in a temporary file, so that a wrong artifact never reaches the
+/// output path.
 LogicalResult Compiler::checkArtifact(llir::ScheduleOp program,
                                       const ArtifactOptions &artifact) {
   Result<MemoryFile> file = MemoryFile::create();
@@ -599,8 +605,8 @@ LogicalResult Compiler::checkArtifact(llir::ScheduleOp program,
       samples);
 }
 
-/// The rules by which the program of static prices is the one that was read,
-/// separated by commas: the program is saturated once more, and explained.
+/// The rules that turn the input into the static choice, separated by commas.
+/// To find them, the program is saturated again with proofs.
 std::string Compiler::nameRules() {
   std::string names;
   Result<MemoryFile> file = MemoryFile::create();
@@ -617,7 +623,7 @@ std::string Compiler::nameRules() {
                                  [](Diagnostic &) { return success(); });
   if (failed(runPhases(*copy, from, Phase::Saturated, how, machine, files)))
     return names;
-  // "  2: %3 = %2 by NAME (rules.mlir:1), exact"
+  // Parse lines such as "  2: %3 = %2 by NAME (rules.mlir:1), exact".
   const std::string text = textOf(*file);
   llvm::SetVector<StringRef> rules;
   for (StringRef line : llvm::split(text, '\n')) {
@@ -635,8 +641,7 @@ std::string Compiler::nameRules() {
 
 LogicalResult luminal::compile(MLIRContext &context,
                                const CompileOptions &options) {
-  // The first error is the one that the user reads; consequential errors are
-  // noise.
+  // Emit only the first error; the others are consequences of it.
   unsigned errors = 0;
   ScopedDiagnosticHandler onlyOne(&context, [&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() != DiagnosticSeverity::Error)

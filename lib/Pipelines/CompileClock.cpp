@@ -27,7 +27,7 @@ static constexpr StringLiteral kKernelKind = "kernel", kProgramKind = "program";
 std::string KernelFigures::str() const {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  // Enough digits to be read back as the same number.
+  // Enough digits to parse back to the same number.
   stream << llvm::formatv("{0} {1:e17} {2:e17} {3} {4}\n",
                           std::isfinite(seconds) ? "runs" : "cannot-run",
                           std::isfinite(seconds) ? seconds : 0.0, spread,
@@ -72,17 +72,17 @@ void CompileClock::keep(const std::string &key, const KernelFigures &found,
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// One option on its way.
+/// One option that is being compiled and timed.
 struct CompileClock::Task {
   std::string key, name, title;
-  /// Its class.
+  /// Number of its kernel class.
   size_t group;
   std::shared_ptr<const runtime::Artifact> artifact;
   std::unique_ptr<BoundProgram> program;
   KernelFigures found;
 };
 
-/// The programs in these texts, compiled as one. An error is the first one.
+/// Compiles the programs of these texts as one module. Returns the first error.
 Result<std::vector<std::shared_ptr<const runtime::Artifact>>>
 CompileClock::makeAll(const std::vector<std::string> &texts) {
   std::string message = "cannot be compiled";
@@ -112,7 +112,7 @@ CompileClock::makeAll(const std::vector<std::string> &texts) {
   return std::move(*made);
 }
 
-/// Compiles and loads them: all at once, or, where one of them has an error,
+/// Compiles and loads the tasks: all together or, if one of them has an error,
 /// one by one.
 void CompileClock::load(std::vector<Task> &tasks) {
   std::vector<std::string> texts;
@@ -177,7 +177,7 @@ Status CompileClock::timeTasks(std::vector<Task> &tasks) {
              " is not timed: " + outputs.error().message);
       continue;
     }
-    // The first of a class is its static choice.
+    // The first task of a class is its static choice.
     auto [it, isFirst] = expected.try_emplace(task.group, *outputs);
     if (!isFirst) {
       std::string difference = describeDifference(
@@ -225,7 +225,7 @@ Status CompileClock::time(const search::Program &program,
     }
     if (missing.empty() || cache.getMode() == CacheMode::Frozen)
       continue;
-    // What the others are compared with comes first.
+    // The static choice comes first: the others are compared with it.
     if (missing.front() != &c.options.front())
       missing.insert(missing.begin(), &c.options.front());
     for (const search::Option *option : missing)
@@ -235,7 +235,7 @@ Status CompileClock::time(const search::Program &program,
     return {};
   LUMINAL_CHECK(timeTasks(tasks));
   for (const Task &task : tasks) {
-    // A static choice that was compared with is known already.
+    // Skip a static choice that was only run for comparison.
     if (times.count(task.key))
       continue;
     ++numTimed;
@@ -300,7 +300,7 @@ CompileClock::timePrograms(std::span<const search::Choice> choices) {
     if (i == 0) {
       expected = std::move(outputs);
     } else {
-      // Rounding of one kernel is the input of the next.
+      // Rounding errors of one kernel are passed on to the next.
       double terms = 0;
       for (auto [c, option] :
            llvm::zip_equal(choice.program->classes, choice.options))

@@ -11,9 +11,9 @@
 
 namespace luminal {
 
-/// What is known of a kernel that was timed.
+/// Measurements of a kernel.
 struct KernelFigures {
-  /// Infinite where it cannot run.
+  /// Infinite if the kernel cannot run.
   double seconds = 0;
   double spread = 0;
   int64_t traffic = 0, flops = 0;
@@ -22,7 +22,8 @@ struct KernelFigures {
   static std::optional<KernelFigures> parse(llvm::StringRef text);
 };
 
-/// The device at hand as a clock, with what a plan cache remembers.
+/// A clock that measures on the local device and stores results in a plan
+/// cache.
 class CompileClock : public search::Clock {
 public:
   CompileClock(mlir::MLIRContext &context, const CompileOptions &options,
@@ -42,7 +43,7 @@ public:
   }
   uint64_t getNumTimed() const { return numTimed; }
   uint64_t getNumHits() const { return numHits; }
-  /// What a person should know of the measurements.
+  /// Called with problems of the measurements that users should know.
   void setNote(std::function<void(const std::string &)> fn) {
     note = std::move(fn);
   }
@@ -51,9 +52,11 @@ private:
   struct Task;
   void load(std::vector<Task> &tasks);
   Status timeTasks(std::vector<Task> &tasks);
-  /// What the speed of the device is watched with; made by the first call.
+  /// The probe program, which shows whether the speed of the device changes.
+  /// Created by the first call.
   Result<BoundProgram *> getProbe();
-  /// The device to itself, with one note where that cannot be.
+  /// Takes the lock of the device. If that is impossible, reports it once and
+  /// returns nullopt.
   std::optional<search::DeviceLock> takeDevice();
   Result<std::vector<std::shared_ptr<const runtime::Artifact>>>
   makeAll(const std::vector<std::string> &texts);

@@ -35,7 +35,7 @@ void luminal::writeUsedRules(
   });
 }
 
-/// Those of the report of eqsat-saturate.
+/// The used rules in the report of eqsat-saturate.
 static std::map<std::string, eqsat::UsedRule>
 readUsedRules(const llvm::json::Value &saturation) {
   std::map<std::string, eqsat::UsedRule> used;
@@ -71,7 +71,8 @@ static int64_t countSteps(llir::ScheduleOp schedule) {
   return std::distance(steps.begin(), steps.end());
 }
 
-/// The steps in their order: what each computes, moves and does, and how.
+/// Writes the steps in order: what each computes, moves and executes, and its
+/// schedule.
 static void writeSteps(llvm::json::OStream &j, llir::ScheduleOp schedule) {
   j.attributeArray("program", [&] {
     for (auto step : schedule.getBody().getOps<llir::StepOp>())
@@ -114,8 +115,8 @@ static void writeSteps(llvm::json::OStream &j, llir::ScheduleOp schedule) {
   });
 }
 
-/// What runs when weights are bound: its steps, the bytes that stay, and those
-/// that it needs while it runs.
+/// Writes the preparation of weights: its steps, the bytes that remain, and the
+/// bytes needed while it runs.
 static void writePrepare(llvm::json::OStream &j, llir::ScheduleOp schedule) {
   Expr bytes = 0;
   for (auto output : schedule.getBody().getOps<llir::OutputOp>())
@@ -128,7 +129,7 @@ static void writePrepare(llvm::json::OStream &j, llir::ScheduleOp schedule) {
   writeSteps(j, schedule);
 }
 
-/// Programs for narrower ranges of symbols.
+/// Writes the programs for narrower ranges of symbols.
 static void writeVariants(llvm::json::OStream &j, llir::ScheduleOp schedule) {
   FailureOr<SmallVector<Operation *>> variants = llir::getVariants(schedule);
   if (failed(variants) || variants->empty())
@@ -155,8 +156,8 @@ static void writeVariants(llvm::json::OStream &j, llir::ScheduleOp schedule) {
   });
 }
 
-/// Kernels by function, with their kind and how many steps of a call, or of
-/// what it prepares, call them.
+/// Writes the kernels by function: their kind, and the number of steps of a
+/// call or of the preparation that call them.
 static void writeKernels(llvm::json::OStream &j, ModuleOp module) {
   llvm::MapVector<StringRef, std::pair<StringRef, int64_t>> kernels;
   module.walk([&](llir::StepOp step) {
@@ -225,7 +226,7 @@ std::string CompileReport::str(const CompileOptions &options,
         llvm::consumeError(parsed.takeError());
         return;
       }
-      // A search found another program, and says by which rules.
+      // A search found another program and reports the rules itself.
       if (searches.empty())
         writeUsedRules(j, readUsedRules(*parsed));
       j.attribute("saturation", *parsed);

@@ -10,7 +10,8 @@
 
 namespace luminal {
 
-/// "used_rules": those that a program was found by, most used first.
+/// Writes "used_rules": the rules by which a program was found, most used
+/// first.
 void writeUsedRules(llvm::json::OStream &j,
                     const std::map<std::string, eqsat::UsedRule> &used);
 
@@ -19,20 +20,20 @@ struct CompileReport {
     std::string name;
     double seconds;
   };
-  /// Times of the phases, and of the parts of the last one.
+  /// Times of the phases, and of the sections of the last phase.
   std::vector<PhaseTime> phases;
-  /// The report of eqsat-saturate, as JSON text; empty where it did not run.
+  /// The report of eqsat-saturate, as JSON text; empty if it did not run.
   std::string saturation;
-  /// What a search did, as JSON text; of the program (`of` is empty) or of a
-  /// variant.
+  /// Reports of searches, as JSON text: for the program (`of` is empty) or for
+  /// the variant that `of` names.
   struct SearchReport {
     std::string of, text;
   };
   std::vector<SearchReport> searches;
-  /// What the machine does at most, a second.
+  /// Peak rates of the machine, per second.
   double bytesPerSecond = 0, flopsPerSecond = 0;
 
-  /// The report as JSON text. `module` is in its last phase.
+  /// The report as JSON text. `module` must be in its last phase.
   std::string str(const CompileOptions &options, mlir::ModuleOp module) const;
 };
 

@@ -15,9 +15,11 @@ using namespace mlir;
 using namespace luminal;
 using search::Option;
 
-/// Schedules that are timed around one that is better than the static choice.
+/// Number of neighbours that are timed for a schedule that is better than the
+/// static choice.
 static constexpr size_t kMostNeighbours = 6;
-/// What is predicted to take so many times as long is not timed.
+/// Schedules whose predicted time exceeds the static choice's by this factor
+/// are not timed.
 static constexpr double kMostPrice = 3;
 
 static constexpr double kNanoseconds = 1e9;
@@ -35,7 +37,7 @@ CompileSpace::CompileSpace(ModuleOp module, Phase from,
 // Programs
 //===----------------------------------------------------------------------===//
 
-/// What runs in a call, not when weights are bound.
+/// The ops that run in a call, as opposed to when weights are bound.
 static llvm::DenseSet<Operation *> getCalled(func::FuncOp func) {
   llvm::DenseSet<Operation *> called;
   SmallVector<Operation *> worklist = {func.getBody().front().getTerminator()};
@@ -56,7 +58,8 @@ static std::string getDigest(ModuleOp module) {
   return hash.hex();
 }
 
-/// What is said of the first program holds for all.
+/// Runs `fn` and collects its first error. Warnings and remarks pass through
+/// for the first program only, because they hold for all programs.
 template <typename Fn>
 static LogicalResult runQuietly(MLIRContext *context, bool isFirst,
                                 std::string &message, Fn fn) {
@@ -81,7 +84,7 @@ static CompileOptions withVariant(const CompileOptions &options,
   return changed;
 }
 
-/// The first program as a compile without a search makes it.
+/// Lowers the first program exactly as a compilation without a search does.
 Result<search::Program> CompileSpace::lowerFirst() {
   Lowered lowered;
   lowered.variant = variant;
@@ -149,7 +152,7 @@ Result<search::Program> CompileSpace::finish(Lowered lowered,
   program.family = lowered.variant.str();
   program.digest = getDigest(*lowered.module);
   auto [it, isNew] = programs.try_emplace(program.digest, std::move(lowered));
-  // Who knows it needs no more than that.
+  // A program that is known already needs no more than its digest.
   if (!isNew)
     return program;
   search::Program made = makeProgram(it->second);
@@ -198,8 +201,8 @@ search::Program CompileSpace::makeProgram(Lowered &lowered) {
   return program;
 }
 
-/// Programs of one search have most kernels in common: what is known of one is
-/// asked for once.
+/// The known schedules of a kernel. Programs of one search have most kernels in
+/// common, so schedules are shared by equal kernels.
 std::vector<CompileSpace::Way> &CompileSpace::getWays(Operation *op) {
   auto kernel = dyn_cast<llir::KernelOp>(op);
   llir::LoopsAttr loops = kernel ? *kernel.getLoops() : llir::LoopsAttr();
@@ -210,7 +213,8 @@ std::vector<CompileSpace::Way> &CompileSpace::getWays(Operation *op) {
   return ways;
 }
 
-/// A schedule may name symbols as this program does, and a key does not.
+/// The key together with the symbol names: a schedule refers to symbols by the
+/// names of its program, while the key is independent of them.
 std::string CompileSpace::getName(const std::string &key) const {
   return key + " " + llvm::join(kernels.at(key).symbols, ",");
 }
@@ -272,7 +276,7 @@ Option CompileSpace::makeOption(Operation *op, llir::LoopsAttr loops) {
                       })
                       .value_or(0));
   });
-  // Of a library's call the operands say it.
+  // For a library call, estimate the number of terms from the operands.
   if (isa<llir::LibraryOpInterface>(op))
     for (Value operand : op->getOperands())
       for (int64_t extent :
@@ -288,7 +292,7 @@ Option CompileSpace::makeOption(Operation *op, llir::LoopsAttr loops) {
 // Draws
 //===----------------------------------------------------------------------===//
 
-/// What differs most, one thing at a time.
+/// Variants that differ most from the given one, each in one respect.
 std::vector<CompileSpace::Variant> CompileSpace::getVariants() const {
   std::vector<Variant> variants;
   auto add = [&](StringRef library, StringRef fuse) {
@@ -305,13 +309,13 @@ std::vector<CompileSpace::Variant> CompileSpace::getVariants() const {
   return variants;
 }
 
-/// How far the prices of an extraction are changed.
+/// Strength of the random changes of prices in an extraction.
 static constexpr double kStrength = 0.25;
 
 Result<search::Program> CompileSpace::best() {
   LUMINAL_TRY(program, lowerFirst());
   firstDigest = program.digest;
-  // As eqsat-saturate chose it.
+  // Extract the same program as eqsat-saturate did.
   auto chosen = extractNew([&](eqsat::SaturationSession &session) {
     return session.extract(options.seed, options.seed == 0 ? 0 : kStrength);
   });
@@ -319,7 +323,8 @@ Result<search::Program> CompileSpace::best() {
     return Error("nothing is extracted from what was saturated");
   first = std::move(*chosen);
   programs.at(firstDigest).extracted = first;
-  // The clock says whether there is the memory to prepare them.
+  // Assume that values computed from weights are free, until measurements show
+  // whether the memory for them suffices.
   for (auto &session : sessions)
     session->setWeightsFree(true);
   hasNewPrices = true;
@@ -346,7 +351,7 @@ std::optional<CompileSpace::Extracted> CompileSpace::extractNew(
 search::Program CompileSpace::orSame(Result<search::Program> program) {
   if (program)
     return std::move(*program);
-  // Nothing that the first program is not.
+  // Return the first program, which the search already knows.
   if (note)
     note("no candidate " + program.error().message);
   search::Program same;
@@ -354,9 +359,9 @@ search::Program CompileSpace::orSame(Result<search::Program> program) {
   return same;
 }
 
-/// The variants, then what is the cheapest by the prices that were learned,
-/// then programs by prices that a seed changed: those near the cheapest, and
-/// now and then one that is found anew.
+/// Draws first the variants, then the cheapest program by learned prices, then
+/// programs by randomly changed prices: mostly near the cheapest program,
+/// sometimes extracted anew.
 Result<std::optional<search::Program>> CompileSpace::draw(uint64_t number) {
   using Drawn = std::optional<search::Program>;
   std::vector<Variant> variants = getVariants();
@@ -364,20 +369,21 @@ Result<std::optional<search::Program>> CompileSpace::draw(uint64_t number) {
     const Variant &v = variants[number - 1];
     return Drawn(orSame(lower(first, v, v.str())));
   }
-  // Slow, but it tells most about single nodes; not the first to look at.
+  // The program without fusion is slow, but its times say most about single
+  // nodes. Not drawn first.
   constexpr uint64_t kSingle = 6;
   if (number == std::max<uint64_t>(kSingle, variants.size() + 1) ||
       (sessions.empty() && number == variants.size() + 1))
     if (Variant v{options.library, "ops"};
         from < Phase::Fused && options.fuse != v.fuse)
       return Drawn(orSame(lower(first, v, v.str())));
-  // Where nothing was extracted, there is nothing else.
+  // Without sessions there is nothing else to draw.
   if (sessions.empty())
     return Drawn();
   std::string suffix;
   if (variant != Variant{options.library, options.fuse})
     suffix = " " + variant.str();
-  // Not twice in a row: prices that changed little give what is hardly new.
+  // Not twice in a row: small changes of prices rarely lead to a new program.
   if (hasNewPrices && std::exchange(mayAskPrices, false)) {
     hasNewPrices = false;
     auto cheapest = extractNew(
@@ -387,7 +393,7 @@ Result<std::optional<search::Program>> CompileSpace::draw(uint64_t number) {
           orSame(lower(*cheapest, variant, "measured prices" + suffix)));
   }
   mayAskPrices = true;
-  // Small graphs have few programs, and to see that takes no time.
+  // A small graph has few programs, and repeated draws are cheap.
   constexpr unsigned kTries = 16;
   constexpr uint64_t kStride = 1000003;
   constexpr uint64_t kAnew = 8;
@@ -421,7 +427,7 @@ void CompileSpace::learn(const search::Program &program,
   std::vector<NodePrices::Timed> kernels;
   for (auto [i, members] : llvm::enumerate(lowered.classes)) {
     auto time = times.find(program.classes[i].options[choice.options[i]].key);
-    // What is not known says nothing.
+    // Times are missing: learn nothing.
     if (time == times.end() || !std::isfinite(time->second))
       return;
     for (const std::vector<unsigned> &marks : members.marks)
@@ -436,8 +442,8 @@ void CompileSpace::learn(const search::Program &program,
   hasNewPrices = true;
 }
 
-/// Of the static choice what other forms propose and what is near it, of others
-/// what is near them.
+/// Further schedules: for the static choice, proposals of all forms and its
+/// neighbours; for others, their neighbours.
 const SmallVector<llir::ProposedLoops> &
 CompileSpace::getMore(llir::KernelOp kernel, const std::string &key,
                       llir::LoopsAttr loops, bool isStatic) {
@@ -450,7 +456,7 @@ CompileSpace::getMore(llir::KernelOp kernel, const std::string &key,
                         : target.refine(kernel, loops, ranges);
   if (!options.searchSchedules)
     return it->second;
-  // At nominal sizes, as the others' prices are.
+  // Compare prices at nominal sizes, at which the proposals are priced.
   const MachineModel model = target.getMachine();
   const double most = kMostPrice * llir::priceLoops(kernel, loops, ranges,
                                                     model, model.workers);
@@ -472,14 +478,15 @@ Result<std::vector<Option>> CompileSpace::refine(const search::Program &program,
   auto kernel = dyn_cast<llir::KernelOp>(members.ops.front());
   if (!kernel)
     return found;
-  // Another program may have had the kernel since.
+  // Another program with this kernel may have added schedules since.
   const search::KernelClass &c = program.classes[kernelClass];
   std::vector<Way> &ways = known.at(getName(c.options.front().key));
   for (const Way &way : ways)
     if (!llvm::is_contained(members.loops, way.loops))
       add(way);
   const bool isStatic = option == 0;
-  // One is the static choice itself; all of them lead nowhere else.
+  // With searchSchedules = 1 only the static choice is measured; with 0, all
+  // schedules were proposed already.
   if (options.searchSchedules == 1 || !(options.searchSchedules || isStatic))
     return found;
   const size_t most = !options.searchSchedules ? SIZE_MAX

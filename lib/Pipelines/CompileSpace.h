@@ -13,19 +13,20 @@
 
 namespace luminal {
 
-/// The programs equal to a module in a phase up to `fused`: by how they are
-/// extracted, by which ops a library computes, by how far they are fused; and
-/// the schedules of their kernels. The module is saturated once.
+/// The programs that are equal to a module in a phase up to `fused`, together
+/// with the schedules of their kernels. They differ in what is extracted from
+/// the e-graph, in which ops a library computes, and in how far ops are fused.
+/// The module is saturated only once.
 class CompileSpace : public search::Space {
 public:
-  /// `from` is the phase of `module`; symbols that `sizes` has are timed at
-  /// those. Passes write `files` for the first program. All live as long as the
-  /// space.
+  /// `from` is the phase of `module`. Symbols in `sizes` have those values when
+  /// kernels are timed. Passes write `files` for the first program only. All
+  /// references must outlive the space.
   CompileSpace(mlir::ModuleOp module, Phase from, const CompileOptions &options,
                llvm::StringRef machine, const TargetInterface &target,
                const TimingDevice &device, const TimedSizes &sizes,
                const PhaseFiles &files);
-  /// Told of programs that were drawn and cannot be lowered.
+  /// Called with the reasons why drawn programs could not be lowered.
   void setNote(std::function<void(const std::string &)> fn) {
     note = std::move(fn);
   }
@@ -35,43 +36,43 @@ public:
   Result<std::vector<search::Option>> refine(const search::Program &program,
                                              size_t kernelClass,
                                              size_t option) override;
-  /// What its kernels take are prices of what is extracted next.
+  /// Uses the times of the program's kernels as prices of later extractions.
   void learn(const search::Program &program,
              const search::Times &times) override;
 
-  /// The program of one kernel, by key; of every option that was handed out.
+  /// The stand-alone program of an option that was returned, by key.
   const LoneKernel &getKernel(const std::string &key) const {
     return kernels.at(key);
   }
-  /// Terms of the sums in it, one after the other, at the sizes at which it is
+  /// Total number of terms of the kernel's sums, at the sizes at which it is
   /// timed.
   double getTerms(const std::string &key) const { return terms.at(key); }
-  /// The sizes at which it is timed, by its own names of symbols.
+  /// The sizes at which the kernel is timed, by the kernel's own symbol names.
   const TimedSizes &getSizes(const std::string &key) const {
     return kernelSizes.at(key);
   }
-  /// The whole program in phase `scheduled`, each kernel as the choice says.
+  /// The whole program in phase `scheduled`, with the schedules of the choice.
   mlir::OwningOpRef<mlir::ModuleOp> build(const search::Choice &choice) const;
-  /// The rules that a program was found by, by name.
+  /// The rules by which a program was found, by name.
   std::map<std::string, eqsat::UsedRule>
   getUsedRules(const search::Program &program) const;
 
 private:
-  /// Ways to lower what was extracted.
+  /// One way to lower an extracted program.
   struct Variant {
     std::string library, fuse;
     bool operator==(const Variant &) const = default;
     std::string str() const { return "library=" + library + " fuse=" + fuse; }
   };
-  /// One program of each session.
+  /// One candidate for each session, that is, for each saturated function.
   using Extracted = std::vector<eqsat::Candidate>;
 
-  /// Kernels that are equal, in the module that holds them.
+  /// The ops of one kernel class, in the module that holds them.
   struct Members {
     std::vector<mlir::Operation *> ops;
-    /// By option; null for what has no schedule.
+    /// The schedule of each option; null for an op without a schedule.
     std::vector<llir::LoopsAttr> loops;
-    /// By op: the nodes that it was made of.
+    /// For each op, the marks of the nodes from which it was made.
     std::vector<std::vector<unsigned>> marks;
   };
   struct Lowered {
@@ -79,40 +80,41 @@ private:
     Variant variant;
     std::vector<Members> classes;
     MarkedNodes nodes;
-    /// Of the whole module.
+    /// Marks in the whole module.
     std::vector<unsigned> marks;
-    /// What it was made of.
+    /// The candidates from which the module was made.
     Extracted extracted;
   };
 
-  /// The variants to look at first, of the first program.
+  /// The variants of the first program that are drawn first.
   std::vector<Variant> getVariants() const;
   Result<search::Program> lowerFirst();
   Result<search::Program> lower(const Extracted &extracted,
                                 const Variant &variant, std::string title);
   Result<search::Program> finish(Lowered lowered, std::string title);
   mlir::LogicalResult materialise(const Extracted &extracted, Lowered &lowered);
-  /// The program, or the first one again where it cannot be lowered.
+  /// The program or, if lowering failed, the first program again.
   search::Program orSame(Result<search::Program> program);
-  /// What the sessions give, where all of them do and it was not seen before.
+  /// Extracts from all sessions; nullopt if one fails or the result was seen
+  /// before.
   std::optional<Extracted>
   extractNew(llvm::function_ref<
              mlir::FailureOr<eqsat::Candidate>(eqsat::SaturationSession &)>
                  extract);
   search::Program makeProgram(Lowered &lowered);
-  /// A schedule of a kernel; none of what has none.
+  /// A schedule of a kernel; `loops` is null for an op without a schedule.
   struct Way {
     search::Option option;
     llir::LoopsAttr loops;
   };
-  /// That of static prices, then others that are known.
+  /// The static choice, followed by the other schedules known so far.
   std::vector<Way> &getWays(mlir::Operation *op);
   const llvm::SmallVector<llir::ProposedLoops> &getMore(llir::KernelOp kernel,
                                                         const std::string &key,
                                                         llir::LoopsAttr loops,
                                                         bool isStatic);
   std::string getName(const std::string &key) const;
-  /// With its price where it is timed, if it has a schedule.
+  /// Makes an option, with its price at the timed sizes if it has a schedule.
   search::Option makeOption(mlir::Operation *op, llir::LoopsAttr loops);
 
   mlir::ModuleOp given;
@@ -124,23 +126,23 @@ private:
   const TimedSizes &sizes;
   const PhaseFiles &files;
   std::function<void(const std::string &)> note;
-  /// Of the functions that were saturated, in order.
+  /// One session for each saturated function, in order.
   std::vector<std::unique_ptr<eqsat::SaturationSession>> sessions;
-  /// What was extracted for the first program.
+  /// The candidates of the first program.
   Extracted first;
   std::string firstDigest;
-  /// Digests of what was extracted, with the variant that it was lowered by.
+  /// Digests of candidates seen, each with the variant that lowered it.
   std::set<std::string> extracted;
   NodePrices prices;
   bool hasNewPrices = false, mayAskPrices = true;
-  /// The way of lowering that is the fastest so far.
+  /// The fastest variant so far.
   Variant variant;
   double leastSeconds = std::numeric_limits<double>::infinity();
   uint64_t seeds = 0;
   std::map<std::string, Lowered> programs;
-  /// By `getName` of the static choice: the ways that were handed out.
+  /// Schedules that were returned, by `getName` of the static choice.
   std::map<std::string, std::vector<Way>> known;
-  /// By `getName`: what to look at besides it.
+  /// Proposed further schedules, by `getName` of the schedule they start from.
   std::map<std::string, llvm::SmallVector<llir::ProposedLoops>> more;
   std::map<std::string, LoneKernel> kernels;
   std::map<std::string, double> terms;

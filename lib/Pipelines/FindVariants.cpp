@@ -22,13 +22,14 @@
 using namespace mlir;
 using namespace luminal;
 
-/// A program of its own takes less than this share of the time of the one for
-/// all sizes; what is hardly faster is not worth its code.
+/// A range gets its own program only if that takes less than this share of the
+/// time of the program for all sizes. Otherwise the gain does not justify more
+/// code.
 static constexpr double kWorthwhile = 0.95;
 static constexpr StringLiteral kKind = "range";
 
 namespace {
-/// The device at hand, and what the plan cache remembers of it.
+/// Times programs on the local device, with a plan cache.
 class RangeTimer {
 public:
   RangeTimer(ModuleOp given, Phase from, StringRef symbol,
@@ -64,7 +65,7 @@ private:
 };
 } // namespace
 
-/// Makes errors of `fn`, which are diagnostics, an error with the first one.
+/// Runs `fn` and turns its first diagnostic error into a Status.
 template <typename Fn>
 static Status withMessage(MLIRContext *context, Fn fn) {
   std::string message = "cannot be compiled";
@@ -78,7 +79,7 @@ static Status withMessage(MLIRContext *context, Fn fn) {
   return succeeded(LogicalResult(fn())) ? Status() : Status(Error(message));
 }
 
-/// A range as CompileOptions::variants states it.
+/// A range in the form of CompileOptions::variants.
 static std::string getText(StringRef symbol, const SymbolRange &range) {
   std::string text = symbol.str() + "=" + std::to_string(range.lo);
   if (range.hi != range.lo)
@@ -86,7 +87,7 @@ static std::string getText(StringRef symbol, const SymbolRange &range) {
   return text;
 }
 
-/// The program of static prices for these ranges; none: for all sizes.
+/// The program with static prices for these ranges; empty: for all sizes.
 Result<OwningOpRef<ModuleOp>> RangeTimer::lower(StringRef ranges) {
   OwningOpRef<ModuleOp> module(cast<ModuleOp>(given->clone()));
   LUMINAL_CHECK(withMessage(given.getContext(), [&] {
@@ -103,7 +104,7 @@ RangeTimer::load(ModuleOp module, Phase phase) {
   if (phase == Phase::Scheduled)
     weights = getWeightsPath(options);
   std::shared_ptr<const runtime::Artifact> artifact;
-  // What is timed stays as it is.
+  // Compile a copy, since the module is timed more than once.
   OwningOpRef<ModuleOp> copy(cast<ModuleOp>(module->clone()));
   LUMINAL_CHECK(withMessage(module.getContext(), [&] {
     auto made = makeArtifacts(*copy, phase, options, machine, target, weights);
@@ -115,7 +116,7 @@ RangeTimer::load(ModuleOp module, Phase phase) {
   return artifact;
 }
 
-/// Seconds of both, side by side, at one size.
+/// Seconds of both programs at one size, measured in interleaved rounds.
 Result<RangeTimer::Pair> RangeTimer::time(ModuleOp whole, ModuleOp part,
                                           int64_t at) {
   OwningOpRef<ModuleOp> probeModule = parseSourceString<ModuleOp>(

@@ -9,11 +9,12 @@
 
 namespace luminal {
 
-/// The ranges of `symbol` (as CompileOptions::variants states them) for which a
-/// program of static prices is faster than the one for all sizes, by the clock
-/// or the plan cache (luminal/Search/Cuts.h); none where nothing is known and
-/// nothing may be measured. `func`, in phase `from`, is the only one of its
-/// module, which is left as it is. On failure one error was emitted.
+/// The ranges of `symbol`, in the form of CompileOptions::variants, for which a
+/// program with static prices is faster than the program for all sizes,
+/// according to measurements or the plan cache (luminal/Search/Cuts.h). Empty
+/// if nothing is cached and measuring is not allowed. `func`, in phase `from`,
+/// is the only function of its module, which is not changed. On failure, one
+/// error was emitted.
 mlir::FailureOr<std::vector<std::string>>
 findVariants(mlir::func::FuncOp func, Phase from, llvm::StringRef symbol,
              const CompileOptions &options, llvm::StringRef machine,

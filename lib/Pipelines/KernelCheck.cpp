@@ -1,9 +1,10 @@
 //===- KernelCheck.cpp - Compiled kernels against their definition --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A schedule, planned with `keep-calls`, has the steps of the artifact in the
-// same order, each with a function that says what it computes. So whatever a
-// step runs is compared with the interpreter on what was in memory before it.
+// Planning the scheduled module with `keep-calls` gives the steps of the
+// artifact in the same order, each with a function that defines what it
+// computes. So the results of every step can be compared with the interpreter's
+// on the contents of memory before the step.
 //
 // Tested by test/Tools/luminal-compile/check-kernels.test.
 //
@@ -29,7 +30,7 @@ using reference::SymbolValues;
 
 using Tensors = SmallVector<reference::Tensor>;
 
-/// How often the interpreter repeats a computation with other roundings.
+/// Number of evaluations with random rounding.
 static constexpr uint64_t kRoundings = 3;
 
 static std::vector<HostTensor> borrow(ArrayRef<reference::Tensor> tensors,
@@ -53,18 +54,18 @@ static reference::Tensor borrow(const HostTensor &tensor) {
 }
 
 namespace {
-/// The interpreter, with the kernels that a user described.
+/// The interpreter, extended by the user kernels' definitions.
 class Definition {
 public:
   Definition(MLIRContext *context, const UserKernels &kernels)
       : context(context), kernels(kernels) {}
 
-  /// The results of a function, or why it has none.
+  /// The results of a function, or the reason why it cannot be evaluated.
   Result<Tensors> evaluate(func::FuncOp func, ArrayRef<reference::Tensor> from,
                            const SymbolValues *symbols,
                            std::optional<uint64_t> seed = {}) const;
-  /// What is wrong with the results `found`; empty where rounding explains all
-  /// of it.
+  /// Describes the difference between `found` and the interpreter's results;
+  /// empty if rounding explains it.
   Result<std::string> compare(func::FuncOp func,
                               ArrayRef<reference::Tensor> from,
                               const SymbolValues *symbols,
@@ -86,7 +87,7 @@ public:
         definition(context, kernels) {}
 
   LogicalResult run();
-  /// Once for each text.
+  /// Emits each text only once.
   void warn(Location loc, const std::string &message);
 
   const Definition &getDefinition() const { return definition; }
@@ -110,7 +111,8 @@ private:
   MLIRContext *context;
   Location loc;
   Definition definition;
-  /// The steps of each program of the artifact, and of what prepares weights.
+  /// The steps of each program of the artifact, and of the preparation of
+  /// weights.
   SmallVector<SmallVector<llir::StepOp>> programs;
   SmallVector<llir::StepOp> preparation;
   std::unique_ptr<Operands> operands;
@@ -119,7 +121,7 @@ private:
   uint64_t numSteps = 0;
 };
 
-/// Compares each step of a call.
+/// Checks each step of a call.
 class StepChecker : public runtime::StepListener {
 public:
   StepChecker(Checker &checker, const BoundProgram &bound,
@@ -128,7 +130,7 @@ public:
   void before(const runtime::StepReport &report) override;
   Status after(const runtime::StepReport &report) override;
 
-  /// The step that differs, if one does.
+  /// The first step that differs, or null.
   llir::StepOp different;
   std::string difference;
   uint64_t numChecked = 0;
@@ -198,7 +200,8 @@ Definition::compare(func::FuncOp func, ArrayRef<reference::Tensor> from,
   std::string difference = describeDifference(expected, found, Closeness());
   if (difference.empty())
     return difference;
-  // Most are that close; only for others does it pay to ask what rounding does.
+  // Most results are close enough. Measure the effect of rounding only for the
+  // others.
   Closeness closeness;
   for (uint64_t seed = 1; seed <= kRoundings; ++seed) {
     LUMINAL_TRY(rounded, evaluate(func, from, symbols, seed));
@@ -314,7 +317,8 @@ std::string Checker::describe(size_t number) const {
   return " in the variant for " + m.variants[number - 1]->getGuardText(m);
 }
 
-/// Finds the steps of the artifact's programs, with what they are to compute.
+/// Finds the steps of the artifact's programs and the functions that define
+/// them.
 LogicalResult Checker::plan() {
   llir::PlanMemoryPassOptions how;
   how.keepCalls = true;
@@ -338,8 +342,8 @@ LogicalResult Checker::plan() {
   return success();
 }
 
-/// The sizes at which a program is checked: those at which it is timed, then
-/// the least ones.
+/// The sizes at which a program is checked: first those at which it is timed,
+/// then the smallest ones.
 std::vector<TimedSizes> Checker::getSizes(size_t number) const {
   TimedSizes timed, least;
   for (const runtime::SymbolSpec &symbol :
@@ -359,7 +363,7 @@ std::vector<TimedSizes> Checker::getSizes(size_t number) const {
   return all;
 }
 
-/// Near `sizes`, just outside of the ranges of variants.
+/// Sizes near `sizes` just outside the ranges of variants.
 std::vector<TimedSizes> Checker::getOtherSizes(const TimedSizes &sizes) const {
   std::vector<TimedSizes> all;
   const runtime::Manifest &m = program.artifact->getManifest();
@@ -413,7 +417,7 @@ LogicalResult Checker::checkSteps(BoundProgram &bound,
   return success();
 }
 
-/// Once, with the weights of any of the programs.
+/// Checks the preparation of weights once, with the weights of any program.
 LogicalResult Checker::checkPreparation(const BoundProgram &bound) {
   if (preparation.empty() || std::exchange(isPrepared, true))
     return success();
@@ -437,7 +441,7 @@ LogicalResult Checker::checkWhole(BoundProgram &bound,
     bool isWeight = kind && kind.getValue() == "weight";
     from.push_back(borrow(isWeight ? bound.getWeights()[weight++]
                                    : bound.getInputs()[input++]));
-    // The initial value of a state is in the list of weights too.
+    // The initial value of a state is among the weights too.
     weight += !isWeight && func.getArgAttr(i, hlir::kSourceAttr);
   }
   auto found = bound.compute();

@@ -9,23 +9,24 @@
 
 namespace luminal {
 
-/// What an artifact was made of.
+/// An artifact and the modules from which it was made.
 struct CheckedProgram {
-  /// A module with the program as it was read, and the same in phase
-  /// `scheduled`, with its variants, which is planned.
+  /// The program as it was read, and the same program with its variants in
+  /// phase `scheduled`, for which memory is planned here.
   mlir::ModuleOp given, scheduled;
   std::shared_ptr<const runtime::Artifact> artifact;
-  /// The rules that made it, as an error names them.
+  /// The names of the rules that made the program, for error messages.
   std::function<std::string()> nameRules;
 };
 
-/// Runs the artifact, each of its variants and what prepares its weights, and
-/// compares the results of every step with what the interpreter makes of the
-/// operands that the step got; then those of each program with what it makes of
-/// the program that was read. A difference beyond what rounding explains is one
-/// error, at the first step that has it. What cannot be checked is a warning.
-/// Symbols have the sizes of `samples`, else those that kernels are timed at,
-/// and then their least ones.
+/// Runs the artifact, each of its variants and the preparation of its weights.
+/// Compares the results of every step with the interpreter's results for the
+/// operands that the step received, then the results of each program with the
+/// interpreter's for the program that was read. A difference that rounding does
+/// not explain is one error, at the first step that differs. Whatever cannot be
+/// checked is a warning. Symbols have the sizes of `samples`, otherwise those
+/// at which kernels are timed; then everything is checked again at the smallest
+/// sizes.
 mlir::LogicalResult checkKernels(CheckedProgram program,
                                  const CompileOptions &options,
                                  const SampleInputs &samples);

@@ -40,7 +40,7 @@ Result<TimingDevice> luminal::getTimingDevice(const TargetInterface &device,
   stream << info.name << "; " << info.arch << "; " << info.driver;
   for (const auto &[name, value] : info.properties)
     stream << "; " << name << " " << value;
-  // The device of the host is its processor.
+  // The device that shares memory with the host is the host's processor.
   if (opened->sharesMemory()) {
     runtime::Processor host = runtime::Processor::getHost();
     stream << "; " << host.vendor << "; " << host.name << "; " << host.family
@@ -63,13 +63,13 @@ int64_t luminal::getTimedSize(const SymbolRange &range) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The symbols of an op, in the order in which they appear.
+/// The symbols of an op in order of appearance.
 class SymbolNames {
 public:
   explicit SymbolNames(Operation *op);
 
   ArrayRef<std::string> get() const { return names; }
-  /// Renames those of `op`.
+  /// Renames the symbols in `op`.
   void apply(Operation *op) const;
 
 private:
@@ -145,7 +145,7 @@ LoneKernel luminal::isolateKernel(Operation *op,
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   SymbolNames names(op);
 
-  // Operands that are the same value stay so.
+  // Operands that are the same value become one argument.
   llvm::MapVector<Value, unsigned> operands;
   for (Value operand : op->getOperands())
     operands.insert({operand, unsigned(operands.size())});

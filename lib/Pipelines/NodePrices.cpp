@@ -66,7 +66,7 @@ static Location unmarked(Location location) {
   SmallVector<Location> parts;
   for (Location part : fused.getLocations())
     parts.push_back(unmarked(part));
-  // A mark is around one location.
+  // Only the marked location itself remains.
   if (getMark(fused))
     return parts.front();
   return FusedLoc::get(location.getContext(), parts, fused.getMetadata());
@@ -101,7 +101,7 @@ void NodePrices::learn(const MarkedNodes &marked, ArrayRef<unsigned> left,
       return;
     scale = modelled / measured;
   }
-  // Nodes that look alike have one price.
+  // Nodes with the same key share one price.
   std::map<StringRef, std::pair<double, double>> alike;
   for (unsigned mark : left) {
     auto &[sum, runs] = alike[nodes[mark].key];

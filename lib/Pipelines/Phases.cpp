@@ -54,7 +54,7 @@ LogicalResult luminal::runPhases(ModuleOp module, Phase from, Phase to,
     return error() << reason;
   if (options.configure && failed(options.configure(pm)))
     return error() << "bad pass manager options";
-  // What a phase gives is verified; luminal-opt verifies after each pass.
+  // Verify once at the end of a phase; luminal-opt verifies after each pass.
   pm.enableVerifier(false);
   if (failed(pm.run(module)))
     return failure();

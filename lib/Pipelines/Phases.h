@@ -10,7 +10,8 @@
 
 namespace luminal {
 
-/// Files that passes write, where they are named, and what else they give.
+/// Files that passes write if their names are not empty, and other outputs of
+/// passes.
 struct PhaseFiles {
   std::string saturation, explanation;
   eqsat::KeepSession keepSession;
@@ -24,30 +25,30 @@ mlir::LogicalResult runPhases(mlir::ModuleOp module, Phase from, Phase to,
                               llvm::StringRef machine,
                               const PhaseFiles &files = {});
 
-/// The code of a lowered module and of `objects`, with that of a user that its
-/// steps run.
+/// The code of a lowered module and of `objects`, linked with the user kernels
+/// that its steps run.
 mlir::FailureOr<TargetCode> compileCode(mlir::ModuleOp module,
                                         const CompileOptions &options,
                                         const TargetInterface &target,
                                         std::vector<KernelObject> objects = {});
 /// Narrows the ranges of symbols as CompileOptions::variants states them, and
-/// folds what is decided then, as an import with these sizes does.
+/// folds what is then known, as an import with these sizes would.
 mlir::LogicalResult narrowSymbols(mlir::ModuleOp module, llvm::StringRef ranges,
                                   const CompileOptions &options);
 
-/// The artifacts of all programs of a module in phase `from`, which hold the
-/// code of all of them: many small programs cost little more than one. They are
-/// loaded from memory. On failure one error was emitted.
+/// Compiles all programs of a module in phase `from` and loads the artifacts
+/// from memory. The artifacts share one piece of code, so many small programs
+/// cost little more than one. On failure, one error was emitted.
 mlir::FailureOr<std::vector<std::shared_ptr<const runtime::Artifact>>>
 makeArtifacts(mlir::ModuleOp module, Phase from, const CompileOptions &options,
               llvm::StringRef machine, const TargetInterface &target,
               const std::string &weights = {});
 
-/// The file with the weights of the input, for programs that run while it is
-/// compiled; empty where it has none, or its bytes are not in a file.
+/// The file with the weights of the input, for programs that run during
+/// compilation. Empty if the input has no weights or they are not in a file.
 std::string getWeightsPath(const CompileOptions &options);
 
-/// The whole text of a module: nothing is elided.
+/// The complete text of a module, without elided constants.
 enum class Locations { No, Yes };
 std::string printModule(mlir::ModuleOp module, Locations locations);
 

@@ -43,7 +43,7 @@ Phase luminal::getPhase(ModuleOp module) {
       hasKernels = true;
       hasLoops &= kernel.getLoops().has_value();
     } else if (auto repeat = dyn_cast<hlir::RepeatOp>(op)) {
-      // One over rows may have been imported so.
+      // An imported program may already have loops over rows.
       hasRepeat |= repeat.getRows().empty();
       hasHLIR = true;
     } else if (isa_and_nonnull<hlir::HLIRDialect>(op->getDialect()))
@@ -62,7 +62,7 @@ Phase luminal::getPhase(ModuleOp module) {
   return hasFlat ? Phase::Saturated : Phase::Imported;
 }
 
-/// Tells a pass for which device it is.
+/// Sets the device options of a pass.
 template <typename PassOptions>
 static void setDevice(PassOptions &pass, const PipelineOptions &options) {
   pass.target = options.target;
@@ -72,14 +72,15 @@ static void setDevice(PassOptions &pass, const PipelineOptions &options) {
 
 void luminal::addWithoutLoops(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(llir::createFormRecurrencesPass());
-  // What comes next takes each trip of others for itself.
+  // The later passes handle each trip of the other loops separately.
   pm.addNestedPass<func::FuncOp>(hlir::createUnrollLoopsPass());
 }
 
 LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
                                  const PipelineOptions &options,
                                  std::string *error) {
-  // A device of a known kind that there is not is the passes' error.
+  // Only an unknown kind of device is an error here; the passes report an
+  // unavailable device.
   if (llvm::none_of(getTargetKinds(), [&](const TargetKind &kind) {
         return kind.name == options.target;
       })) {
@@ -96,7 +97,8 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     return failure();
   }
   auto passes = [&](Phase phase) { return from < phase && to >= phase; };
-  // Not all phases ask it, and a device at hand takes a file or a driver.
+  // Create the device only for phases that use it: a local device needs a file
+  // or a driver.
   std::unique_ptr<TargetInterface> device;
   if (passes(Phase::Saturated) || passes(Phase::Fused)) {
     std::string ignored;
@@ -105,22 +107,23 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
   }
   MachineModel machine = device ? device->getMachine() : MachineModel();
 
-  // Whatever the phase, no code is generated for an index that is not proved.
+  // In every phase: code is generated only for indices that are proved in
+  // bounds.
   if (to > from && to > Phase::Rolled)
     pm.addPass(llir::createCheckIndicesPass());
-  // Nor one that a kernel takes from a tensor: `checked` of a program given as
-  // kernels is what its text says.
+  // Kernels given as text state themselves which indices from tensors are
+  // `checked`; do not trust that.
   if (from == Phase::Fused && to > from)
     pm.addNestedPass<func::FuncOp>(llir::createProveIndicesPass());
-  // Kernels that were written by hand.
+  // The kernels may have been written by hand.
   if ((from == Phase::Fused || from == Phase::Scheduled) && to > from)
     pm.addNestedPass<func::FuncOp>(llir::createCheckKernelsPass());
 
-  // 1. imported -> rolled: repeated subgraphs are loops.
+  // 1. imported -> rolled: repeated subgraphs become loops.
   if (passes(Phase::Rolled) && options.roll == "on")
     pm.addNestedPass<func::FuncOp>(hlir::createRollLoopsPass());
 
-  // 2. rolled -> saturated: the cheapest equal program, in LLIR only.
+  // 2. rolled -> saturated: extract the cheapest equal program, in LLIR only.
   if (passes(Phase::Saturated)) {
     pm.addNestedPass<func::FuncOp>(hlir::createSplitLoopsPass());
     if (!options.kernels.empty()) {
@@ -151,12 +154,12 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     addWithoutLoops(pm);
   }
 
-  // 3. saturated -> fused: kernels, and states updated in place.
+  // 3. saturated -> fused: form kernels, and update states in place.
   if (passes(Phase::Fused)) {
     pm.addNestedPass<func::FuncOp>(llir::createProveIndicesPass());
     pm.addNestedPass<func::FuncOp>(llir::createFindSegmentsPass());
     const double workers = machine.getLeastWorkers();
-    // Of a GPU it is not measured what sorting saves.
+    // For GPUs, the gain of sorting rows has not been measured.
     if (machine.blockThreads) {
       llir::UnsortRowsPassOptions unsort;
       unsort.readRate = machine.getReadRate(workers);
@@ -174,15 +177,16 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     llir::PrepareWeightsPassOptions prepare;
     prepare.prepareBytes = options.prepareBytes;
     prepare.share = device ? device->getPrepareShare() : 0.0;
-    // A GPU computes what is not prepared for each element that reads it: as on
-    // a core of which nothing is known, a byte counts like two operations.
+    // A GPU recomputes values that are not prepared for each element that reads
+    // them. Use the default model, in which a byte costs as much as two
+    // operations.
     const MachineModel &prices =
         machine.blockThreads ? MachineModel() : machine;
     prepare.readRate = prices.readRate;
     prepare.operationRate = prices.operationRate;
     pm.addNestedPass<func::FuncOp>(llir::createPrepareWeightsPass(prepare));
     llir::ExpandRowFunctionsPassOptions expand;
-    // Without memory on chip no stage follows another.
+    // Stages need on-chip memory.
     const int64_t chipBytes =
         options.fuse == "stages" ? machine.getChipBytes() : 0;
     const int64_t sharedBytes =
@@ -227,7 +231,7 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     llir::FuseKernelsPassOptions fuse;
     fuse.chipBytes = chipBytes;
     fuse.sharedBytes = sharedBytes;
-    // A single op always has a kernel.
+    // A single op always forms a kernel, whatever the budget.
     if (options.fuse == "ops")
       fuse.codeBudget = 1;
     pm.addNestedPass<func::FuncOp>(llir::createFuseKernelsPass(fuse));
@@ -253,8 +257,8 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
     pm.addNestedPass<func::FuncOp>(llir::createCheckKernelsPass());
   }
 
-  // 4. fused -> scheduled: how each kernel runs. Schedules written by hand are
-  // verified before anything asks them.
+  // 4. fused -> scheduled: choose how each kernel runs. Schedules written by
+  // hand are verified before anything reads them.
   if (passes(Phase::Scheduled) ||
       (from == Phase::Scheduled && passes(Phase::Lowered))) {
     ScheduleKernelsPassOptions schedule;
@@ -270,11 +274,11 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
       sequence.workers = options.workers;
       pm.addNestedPass<func::FuncOp>(createSequenceKernelsPass(sequence));
     }
-    // It splits kernels.
+    // Sequencing splits kernels.
     pm.addNestedPass<func::FuncOp>(llir::createCheckKernelsPass());
   }
 
-  // 5. scheduled -> lowered: memory, launches and code.
+  // 5. scheduled -> lowered: plan memory and generate launches and code.
   if (passes(Phase::Lowered)) {
     pm.addNestedPass<func::FuncOp>(llir::createWriteStatesPass());
     pm.addPass(llir::createPlanMemoryPass());
@@ -286,8 +290,8 @@ LogicalResult luminal::addPhases(OpPassManager &pm, Phase from, Phase to,
 }
 
 namespace {
-/// Reports a pipeline's bad options at the module: a pipeline has no other
-/// place for errors.
+/// Reports bad options of the pipeline at the module, since a pipeline itself
+/// cannot emit errors.
 struct RefuseOptions : PassWrapper<RefuseOptions, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RefuseOptions)
   RefuseOptions(std::string problem) : problem(std::move(problem)) {}

@@ -9,11 +9,11 @@
 
 namespace luminal {
 
-/// Keeps code beside the times that chose it.
+/// Keeps the code of kernels in the plan cache, beside the measured times.
 class PlannedKernels : public KernelStore {
 public:
   explicit PlannedKernels(search::PlanCache cache) : cache(std::move(cache)) {}
-  /// Old entries make place for new ones.
+  /// Evicts old entries if new ones were added.
   ~PlannedKernels() override {
     if (hasNew)
       cache.trim();

@@ -22,8 +22,8 @@ OwningOpRef<ModuleOp> luminal::readInput(MLIRContext &context,
     emitError(loc) << bytes.error().message;
     return {};
   }
-  // A zip file begins with a member, or with the end of its directory; a file
-  // with an archive's extension must be one.
+  // A zip file starts with a member or with the end of its directory. A file
+  // with the extension of an archive must be one.
   StringRef text(bytes->text());
   if (text.starts_with("PK\x03\x04") || text.starts_with("PK\x05\x06") ||
       StringRef(options.input).ends_with(".pt2")) {
@@ -31,7 +31,8 @@ OwningOpRef<ModuleOp> luminal::readInput(MLIRContext &context,
     import.allowMissingWeights =
         options.allowMissingWeights || !options.weights.empty();
     import.refuseCostly = options.refuseCostly;
-    // They are recovered by rules that round otherwise.
+    // Rows are scanned by rules that round differently, so not with precision
+    // "exact".
     import.scansRows = options.precision != "exact";
     FailureOr<UserKernels> kernels =
         UserKernels::load(&context, options.kernels, /*target=*/nullptr);

@@ -9,26 +9,27 @@
 
 namespace luminal {
 
-/// The nanoseconds that a kernel needs at least, by the model of the machine:
-/// to move its bytes, or to do its operations.
+/// A lower bound of a kernel's time in nanoseconds, by the machine model: the
+/// larger of the times for moving its bytes and for executing its operations.
 class Roofline {
 public:
   explicit Roofline(const MachineModel &machine)
       : machine(machine), bytes(machine.getReadRate(machine.workers)),
         operations(machine.workers * 2 * machine.getFmaRate()) {
-    // Of a GPU tensor cores multiply.
+    // On a GPU, the rate of the tensor cores counts.
     operations = std::max({operations, 2 * machine.products.library.f16,
                            2 * machine.products.library.f32});
   }
   double of(double traffic, double flops) const {
-    // Of a CPU caches may hold what a kernel moves, as in its price.
+    // On a CPU, the data may come from caches, as in the static price.
     double rate = machine.getTrafficRate(traffic, machine.workers);
     return std::max(traffic / rate, flops / operations);
   }
 
   MachineModel machine;
 
-  /// A nanosecond, by all workers: bytes of memory, and operations.
+  /// Rates of all workers together: bytes of memory and operations per
+  /// nanosecond.
   double bytes, operations;
 };
 

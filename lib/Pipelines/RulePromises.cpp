@@ -49,15 +49,15 @@ static constexpr unsigned kRounds = 16;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Makes `func.func @main` of what a pattern matches.
+/// Makes a `func.func @main` of the ops that a pattern matches.
 class LeftSide {
 public:
-  /// A range of operands has `rangeSize` of them.
+  /// A range of operands gets `rangeSize` operands.
   LeftSide(pdl::PatternOp pattern, Type elementType, size_t rangeSize)
       : pattern(pattern), builder(pattern.getContext()), rangeSize(rangeSize),
         sample(RankedTensorType::get({4, 8}, elementType)) {}
 
-  /// Null where it cannot be made.
+  /// Null if no program can be made.
   OwningOpRef<ModuleOp> make();
 
 private:
@@ -102,9 +102,9 @@ bool LeftSide::makeOperation(pdl::OperationOp op) {
   for (Value type : op.getTypeValues())
     state.addTypes(typeOf(type));
   if (state.types.empty())
-    state.addTypes(sample); // left to the op
+    state.addTypes(sample); // the op infers its type
   Operation *made = builder.create(state);
-  // Where the op says what its results are, the pattern's types are these.
+  // Types in the pattern get the values that the op infers for its results.
   SmallVector<Type> results;
   if (auto infer = dyn_cast<InferTypeOpInterface>(made);
       infer && succeeded(infer.inferReturnTypes(
@@ -134,7 +134,7 @@ bool LeftSide::visit(Operation &op) {
       value = parseAttribute(text.getValue(), op.getContext());
     if (value)
       attributes[attribute.getResult()] = value;
-    return true; // what is never given a value fails where it is used
+    return true; // an attribute without a value makes its use fail
   }
   if (auto operand = dyn_cast<pdl::OperandOp>(op)) {
     Block &entry = function.getBody().front();
@@ -150,7 +150,7 @@ bool LeftSide::visit(Operation &op) {
     return true;
   }
   if (isa<pdl::TypesOp>(op))
-    return true; // what is inferred, or that of the samples
+    return true; // inferred, or the type of the samples
   if (auto operation = dyn_cast<pdl::OperationOp>(op))
     return makeOperation(operation);
   if (auto result = dyn_cast<pdl::ResultOp>(op)) {
@@ -168,7 +168,7 @@ bool LeftSide::visit(Operation &op) {
     values[results.getResult()] = all;
     return true;
   }
-  // The engine asks natives of the program that is made here.
+  // The engine runs natives on the program that is made here.
   return isa<pdl::ApplyNativeConstraintOp, pdl::RewriteOp>(op);
 }
 
@@ -196,7 +196,7 @@ OwningOpRef<ModuleOp> LeftSide::make() {
 // The right side
 //===----------------------------------------------------------------------===//
 
-/// The ops of a program, whatever else stands in its module.
+/// The ops of a program, without the rest of its module.
 static std::string printed(ModuleOp program) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -206,7 +206,7 @@ static std::string printed(ModuleOp program) {
   return text;
 }
 
-/// The program in the forms that the rule gives it.
+/// All forms of the program that the rule produces.
 static std::vector<OwningOpRef<ModuleOp>> applyRule(pdl::PatternOp pattern,
                                                     ModuleOp program) {
   std::vector<OwningOpRef<ModuleOp>> forms;
@@ -214,7 +214,8 @@ static std::vector<OwningOpRef<ModuleOp>> applyRule(pdl::PatternOp pattern,
       ModuleOp::create(pattern.getLoc()));
   auto copy = cast<pdl::PatternOp>(pattern->clone());
   (*rules)->getBody()->push_back(copy);
-  // It shall fire whatever is known to be finite, in every type.
+  // Make the rule fire for every type, whether or not values are known to be
+  // finite.
   Builder b(pattern.getContext());
   copy->setAttr("eqsat.promise", b.getStringAttr("exact"));
   copy->removeAttr("eqsat.dtypes");
@@ -248,7 +249,8 @@ static std::vector<OwningOpRef<ModuleOp>> applyRule(pdl::PatternOp pattern,
     if (succeeded(made) && known.insert(printed(**made)).second)
       forms.push_back(std::move(*made));
   };
-  // Without the root; and, where the right side has an op like it, by chance.
+  // Extract without the root op and, in case the right side contains an op like
+  // the root, also at random.
   Operation *returned = function.getBody().front().getTerminator();
   std::string root = eqsat::SaturationSession::priceKey(
       returned->getOperand(0).getDefiningOp());
@@ -305,11 +307,11 @@ static SmallVector<double> numbersOf(MLIRContext *context,
   return numbers;
 }
 
-/// The same program with its floats in f64; null where it has others that do
-/// not verify so.
+/// The program with its floats in f64; null if it also has types with which
+/// that does not verify.
 static OwningOpRef<ModuleOp> widen(ModuleOp program, FloatType type) {
   if (type.getWidth() >= 64)
-    return nullptr; // there is nothing wider
+    return nullptr; // there is no wider type
   std::string text, name;
   llvm::raw_string_ostream(text) << program;
   llvm::raw_string_ostream(name) << type;
@@ -318,13 +320,14 @@ static OwningOpRef<ModuleOp> widen(ModuleOp program, FloatType type) {
   return parseSourceString<ModuleOp>(text, program.getContext());
 }
 
-/// What a rule promises, as its pattern states it.
+/// The promise that a pattern states.
 struct Stated {
   StringRef text;
-  double ulps = -1; ///< of "rounding(ULPS)"
+  double ulps = -1; ///< the ULPS of "rounding(ULPS)"
 };
 
-/// Why the two sides do not keep the promise; "" where they do, as far as seen.
+/// Describes how the two sides violate the promise; "" if the samples show no
+/// violation.
 static std::string compare(ModuleOp before, ModuleOp after,
                            const Stated &stated, Type elementType,
                            Clock::time_point end) {
@@ -388,7 +391,8 @@ static std::string compare(ModuleOp before, ModuleOp after,
         return "";
       exact = numbersOf(context, (*results)[0]);
     }
-    // Sums are held to what is summed: at the same place, or anywhere.
+    // The error of a sum is measured relative to its terms: those at the same
+    // position if the op is elementwise, otherwise any.
     SmallVector<double> scale(x.size(), 0);
     for (auto [input, type] :
          llvm::zip_equal(inputs, left.getArgumentTypes())) {
@@ -406,7 +410,8 @@ static std::string compare(ModuleOp before, ModuleOp after,
       if (stated.text == "finite")
         isGood |= !std::isfinite(y[k]);
       if (wide) {
-        // Sums may be off by so much of what is summed.
+        // Errors are relative to the result or to the terms of the sum,
+        // whichever is larger.
         double most = std::max({std::fabs(exact[k]), scale[k], 1e-30});
         isGood |= !std::isfinite(exact[k]) || !std::isfinite(most) ||
                   !std::isfinite(y[k]);
@@ -430,15 +435,16 @@ static std::string compare(ModuleOp before, ModuleOp after,
 }
 
 namespace {
-/// What samples say of a rule; both are empty where its promise holds on them.
+/// The result of sampling a rule; both fields are empty if its promise holds on
+/// the samples.
 struct Finding {
-  std::string wrong;     ///< what is wrong with it
-  std::string unsampled; ///< why no sample says anything
+  std::string wrong;     ///< how it violates its promise
+  std::string unsampled; ///< why it could not be sampled
 };
 } // namespace
 
 static Finding judge(pdl::PatternOp pattern, Clock::time_point end) {
-  // Errors are those of the compile that follows.
+  // The compilation that follows emits the errors.
   ScopedDiagnosticHandler quiet(pattern.getContext(),
                                 [](Diagnostic &) { return success(); });
   auto promise = pattern->getAttrOfType<StringAttr>("eqsat.promise");
@@ -491,7 +497,7 @@ void luminal::samplePromises(MLIRContext &context, StringRef file,
                              const std::string &folder, double seconds) {
   auto text = llvm::MemoryBuffer::getFile(file);
   if (!text)
-    return; // the compile says so
+    return; // the compilation reports it
   OwningOpRef<ModuleOp> module;
   {
     ScopedDiagnosticHandler quiet(&context,
@@ -509,7 +515,7 @@ void luminal::samplePromises(MLIRContext &context, StringRef file,
   hash.update(std::to_string(seconds));
   hash.update(
       std::string_view((*text)->getBufferStart(), (*text)->getBufferSize()));
-  // "NAME\tWRONG\tUNSAMPLED\n" for each rule: a Finding.
+  // One line "NAME\tWRONG\tUNSAMPLED" for each rule: its Finding.
   std::string kept = runtime::getMachineFile(folder);
   kept = kept.substr(0, kept.rfind('/') + 1) + "rules-" +
          hash.hex().substr(0, 32) + ".txt";
@@ -535,7 +541,7 @@ void luminal::samplePromises(MLIRContext &context, StringRef file,
                finding.unsampled + "\n";
       found[*pattern.getSymName()] = std::move(finding);
     }
-    // A cache that cannot be written is no failure.
+    // Failing to write the cache is not an error.
     (void)llvm::sys::fs::create_directories(llvm::sys::path::parent_path(kept));
     if (Result<OutputFile> out = OutputFile::create(kept))
       (void)out->keep(lines);

@@ -11,14 +11,16 @@
 
 namespace luminal {
 
-/// Warns of each rule in a file (.mlir) whose right side computes something
-/// else than it promises: the left side is made a program of sampled tensors,
-/// the engine applies the rule to it, and the interpreter computes both. Takes
-/// at most so many seconds, after which the rule in hand is finished; what was
-/// found is kept in `folder` (empty: in the user's cache), by the file's
-/// digest. A range of operands is one, else two, else none. For a rule that
-/// cannot be sampled (attributes of any value, natives that refuse samples, no
-/// time left), a remark of the category `rule-promises` says why.
+/// Tests the rules of a file (.mlir) on samples, and warns of each rule whose
+/// right side computes something else than it promises. The left side is turned
+/// into a program of sampled tensors, the engine applies the rule to it, and
+/// the interpreter evaluates both sides. Takes about `seconds` in total: the
+/// rule under test when they have passed is finished. Results are cached in
+/// `folder` (empty: the user's cache) by the digest of the file. A range of
+/// operands is sampled with one operand, if that fails with two, then with
+/// none. For a rule that cannot be sampled (attributes of any value, natives
+/// that reject the samples, no time left), a remark of the category
+/// `rule-promises` gives the reason.
 void samplePromises(mlir::MLIRContext &context, llvm::StringRef file,
                     const std::string &folder, double seconds);
 

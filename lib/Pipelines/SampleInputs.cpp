@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace luminal;
 
 namespace {
-/// An argument that the caller of the program binds in each call.
+/// An argument that the caller binds in each call.
 struct Input {
   unsigned argument;
   TensorPort port;
@@ -23,7 +23,8 @@ struct Input {
 };
 } // namespace
 
-/// In the order of the artifact's: neither weights nor states with a value.
+/// The inputs in the artifact's order: neither weights nor states with an
+/// initial value.
 static std::vector<Input> getInputs(func::FuncOp func) {
   std::vector<Input> inputs;
   for (unsigned i = 0; i < func.getNumArguments(); ++i) {
@@ -76,7 +77,7 @@ Result<SampleInputs> SampleInputs::of(std::vector<HostTensor> inputs,
   return samples;
 }
 
-/// Types and extents, which give the sizes.
+/// Checks types and extents, and computes the sizes from them.
 Status SampleInputs::check(func::FuncOp func) {
   std::vector<Expr> extents;
   std::vector<int64_t> values;
@@ -121,7 +122,7 @@ Status SampleInputs::check(func::FuncOp func) {
     std::optional<int64_t> expected = extent.evaluate(known);
     std::vector<std::string> used;
     extent.collectSymbols(used);
-    // Samples of other inputs would say more.
+    // Not every symbol is known: samples of other inputs might determine it.
     bool isOpen = llvm::any_of(
         used, [&](const std::string &name) { return !known(name); });
     if (isOpen || expected == value)

@@ -12,22 +12,23 @@
 
 namespace luminal {
 
-/// The sizes at which a program is timed, by the name of a symbol.
+/// The sizes at which a program is timed, by the name of the symbol.
 using TimedSizes = std::map<std::string, int64_t>;
 
-/// Tensors by the name of the input (or state of the caller) that they are for.
+/// Sample tensors by the name of the input (or of the caller's state).
 class SampleInputs {
 public:
-  /// Reads files, as luminal-run takes inputs: `FILE` for the next input, or
-  /// `NAME=FILE`. An error names the file or the input: of another type than
-  /// `func` says, or extents that no values of the symbols have.
+  /// Reads files in the form of luminal-run: `FILE` for the next input, or
+  /// `NAME=FILE`. Returns an error, which names the file or the input, for a
+  /// type that differs from `func` and for extents that no values of the
+  /// symbols give.
   static Result<SampleInputs> read(const std::vector<std::string> &files,
                                    mlir::func::FuncOp func);
-  /// One tensor for each input of `func`, in order.
+  /// Takes one tensor for each input of `func`, in order.
   static Result<SampleInputs> of(std::vector<HostTensor> inputs,
                                  mlir::func::FuncOp func);
 
-  /// Those same inputs, or none where `func` is for other sizes.
+  /// The same samples if `func` accepts their sizes, otherwise none.
   SampleInputs within(mlir::func::FuncOp func) const;
   /// The sizes that follow from the samples, by symbol.
   const TimedSizes &getSizes() const { return sizes; }
@@ -37,7 +38,7 @@ public:
     return it == tensors.end() ? nullptr : &it->second;
   }
   bool empty() const { return tensors.empty(); }
-  /// SHA-256 of names, types and elements; empty where there are none.
+  /// SHA-256 of the names, types and elements; empty if there are no samples.
   std::string digest() const;
 
 private:

@@ -26,7 +26,8 @@ static std::string getReasons(const llir::ProposedLoops &proposed) {
   return text;
 }
 
-/// What static prices choose is told again with its reasons.
+/// Fills in the schedule and the reasons for it. If it is the static choice,
+/// its reasons are obtained by proposing it again.
 static void explain(llir::KernelOp kernel, const TargetInterface &target,
                     const KernelAnalysis::SymbolRanges &ranges, bool searched,
                     ScheduleNote &note) {
@@ -66,7 +67,7 @@ void luminal::noteSchedules(ModuleOp module, const TargetInterface &target,
   const Roofline roofline(target.getMachine());
   module.walk([&](func::FuncOp func) {
     const Assumptions assumptions = hlir::getAssumptions(func);
-    // Kernels of repeated layers are alike.
+    // Repeated layers have equal kernels, so compute each note once.
     llir::KernelClasses alike;
     DenseMap<unsigned, ScheduleNote> known;
     SmallVector<std::pair<Operation *, ScheduleNote>> notes;

@@ -1,8 +1,8 @@
 //===- ScheduleNotes.h - What is predicted of a kernel, and why -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Steps know no schedule any more: for the report it is noted in locations,
-// which change no text of a program.
+// Steps no longer carry a schedule. For the report, schedules are noted in
+// locations, which do not change the text of a program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,25 +14,25 @@
 
 namespace luminal {
 
-/// Of a kernel, or of a call of a library, where symbols have their nominal
-/// values. Times are nanoseconds on all workers of the machine.
+/// Predictions for a kernel or a library call, with symbols at their nominal
+/// values. Times are in nanoseconds on all workers of the machine.
 struct ScheduleNote {
   std::string schedule;
-  /// The reasons of the form that was chosen: "form: tiles; rows: 64".
+  /// The reasons for the chosen form: "form: tiles; rows: 64".
   std::string why;
   double bytes = 0, flops = 0;
-  /// Absent for a call of a library.
+  /// The static price; absent for a library call.
   std::optional<double> predicted;
-  /// What the machine needs at least.
+  /// Lower bound of the time on this machine.
   double roofline = 0;
 };
 
-/// Notes at each kernel of a module in phase `scheduled` what is known of its
-/// schedule. `searched`: whether the clock chose schedules.
+/// Attaches a note about its schedule to each kernel of a module in phase
+/// `scheduled`. `searched`: whether schedules were chosen by measuring.
 void noteSchedules(mlir::ModuleOp module, const TargetInterface &target,
                    bool searched);
 
-/// The note of the kernel that a step runs.
+/// The note of the kernel that a step runs, found in its location.
 std::optional<ScheduleNote> findScheduleNote(mlir::Location step);
 
 } // namespace luminal

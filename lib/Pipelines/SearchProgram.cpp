@@ -31,12 +31,13 @@ using namespace luminal;
 
 static constexpr double kNanoseconds = 1e9;
 
-/// Seconds.
+/// The roofline bound of a kernel, in seconds.
 static double getLeast(const Roofline &roofline, const KernelFigures &f) {
   return roofline.of(double(f.traffic), double(f.flops)) / kNanoseconds;
 }
 
-/// Kernels by their part of a call, with all that was tried.
+/// Writes the kernels, by their share of a call, with all schedules that were
+/// tried.
 static void writeKernels(llvm::json::OStream &j, const search::Outcome &outcome,
                          const CompileClock &clock, const Roofline &roofline) {
   j.attributeArray("kernels", [&] {
@@ -98,7 +99,8 @@ static std::string writeReport(const search::Outcome &outcome,
         best = std::min(best, other->seconds);
     least += double(c.count) * best;
   }
-  // Wholes decide: a program whose kernels take less together may not be found.
+  // The fastest whole program wins, so another program may have a smaller sum
+  // of kernels.
   for (const search::Tried &tried : outcome.tried)
     least = std::min(least, tried.seconds);
   j.object([&] {
@@ -113,8 +115,8 @@ static std::string writeReport(const search::Outcome &outcome,
       j.attribute("static_seconds", *outcome.staticWhole);
     if (outcome.whole)
       j.attribute("program_seconds", *outcome.whole);
-    // No kernels that were timed are faster together; the machine allows no
-    // less than the other bound.
+    // The smallest sum of kernels that were timed, and the lower bound of the
+    // machine.
     j.attribute("least_sum_of_kernels", least);
     j.attribute("roofline_seconds", lower);
     if (least > 0)
@@ -150,7 +152,7 @@ static std::string writeReport(const search::Outcome &outcome,
   return text;
 }
 
-/// What was tried, kept and found, in a line for a terminal.
+/// One line for a terminal: programs tried, kept and found.
 static std::string summarise(const search::Outcome &outcome, double seconds) {
   std::string line;
   llvm::raw_string_ostream stream(line);
@@ -183,15 +185,16 @@ static std::string summarise(const search::Outcome &outcome, double seconds) {
 
 static constexpr StringLiteral kDecisionKind = "decision";
 
-/// Its text with the places of ops, but not with the modules that they are of:
-/// models of other names share decisions.
+/// The text of a module with the locations of its ops but without module names,
+/// so that models with other names share decisions.
 static std::string printPlaces(ModuleOp module) {
   OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
   stripModules(*copy);
   return printModule(*copy, Locations::Yes);
 }
 
-/// What decides which program is found, besides the clock.
+/// Hash of everything that determines the result of a search, apart from the
+/// clock.
 static std::string getDecisionKey(ModuleOp module, Phase from,
                                   const CompileOptions &options,
                                   const TimingDevice &device,
@@ -214,7 +217,7 @@ static std::string getDecisionKey(ModuleOp module, Phase from,
   hash.update(text);
   hash.update("\nsamples " + samples.digest() + "\n");
   hash.update(printPlaces(module));
-  // Files of rules by what is in them.
+  // Rule files by their contents.
   for (const std::string &file : options.rules) {
     hash.update("\nrules\n");
     if (Result<Bytes> bytes = mapFile(file))
@@ -223,7 +226,7 @@ static std::string getDecisionKey(ModuleOp module, Phase from,
   return hash.hex();
 }
 
-/// The bytes of the report, a new line, the report, the module.
+/// The number of bytes of the report, a newline, the report, the module.
 static std::string printDecision(SearchedProgram &found) {
   return std::to_string(found.report.size()) + "\n" + found.report +
          printPlaces(*found.module);
@@ -343,7 +346,7 @@ FailureOr<SearchedProgram> luminal::searchProgram(ModuleOp module, Phase from,
   found.module = space.build({&outcome->program, outcome->options, 0});
   found.report =
       writeReport(*outcome, clock, space, target.getMachine(), seconds);
-  // Who stopped it did not mean it for good.
+  // Do not store a result that the user cut short.
   if (outcome->reason != "stopped")
     cache->store(kDecisionKind, key, printDecision(found));
   cache->trim();

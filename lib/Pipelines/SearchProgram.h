@@ -12,22 +12,22 @@
 
 namespace luminal {
 
-/// What the search found: the program in phase `scheduled`, and its report as
+/// The result of a search: the program in phase `scheduled`, and the report as
 /// JSON text.
 struct SearchedProgram {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::string report;
 };
 
-/// The plan cache that the options name. What cannot be used of it is a remark.
-/// An error says that there is no such mode.
+/// Opens the plan cache that the options name. Problems with its contents are
+/// remarks; an unknown mode is an error.
 Result<search::PlanCache> openPlanCache(mlir::MLIRContext &context,
                                         const CompileOptions &options);
 
-/// Looks for the fastest program that is equal to `module`, which is in phase
-/// `from`, at most `fused`. Whole programs are timed and checked with `samples`
-/// where it has some. Passes write `files` for the program of static prices. On
-/// failure one error was emitted.
+/// Searches for the fastest program that is equal to `module`, which is in
+/// phase `from`, at most `fused`. Whole programs are timed and checked with
+/// `samples` if there are any. Passes write `files` for the first program, the
+/// static choice. On failure, one error was emitted.
 mlir::FailureOr<SearchedProgram>
 searchProgram(mlir::ModuleOp module, Phase from, const CompileOptions &options,
               llvm::StringRef machine, const TargetInterface &target,

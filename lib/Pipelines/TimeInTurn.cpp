@@ -8,13 +8,14 @@
 
 using namespace luminal;
 
-/// What is slower than the best of its group by this factor is out of question.
+/// A program slower than the best of its group by this factor is not timed
+/// further.
 static constexpr double kHopeless = 2.5;
-/// A round counts where the probe takes at most this share more than usual.
+/// A round counts if the probe is slower than usual by at most this factor.
 static constexpr double kDrift = 1.1;
-/// Runs that one measurement averages, at most.
+/// Maximum number of runs that one measurement averages.
 static constexpr double kMostRepeats = 4096;
-/// Measurements that say what a program takes about.
+/// Number of measurements for the first estimate of a program's time.
 static constexpr unsigned kEstimates = 2;
 
 llvm::StringRef luminal::getProbeText() {
@@ -41,7 +42,7 @@ Status luminal::timeInTurn(std::vector<TimedProgram> &programs,
     return unsigned(
         std::clamp(options.seconds / std::max(each, 1e-9), 1.0, kMostRepeats));
   };
-  // The first run of each makes memory ready; the second is an estimate.
+  // The first run allocates memory; the second gives an estimate.
   LUMINAL_TRY(firstProbe, probe.time(1));
   unsigned probeRepeats = countRepeats(firstProbe);
   std::vector<double> estimates;
@@ -76,7 +77,7 @@ Status luminal::timeInTurn(std::vector<TimedProgram> &programs,
     for (size_t round = 0; round < rounds[i].size(); ++round)
       if (probes[round] <= kDrift * usual)
         good.push_back(rounds[i][round]);
-    // What disturbs a round only adds to it.
+    // Disturbances only make a round slower, so take the smallest time.
     programs[i].seconds = good.empty() ? estimates[i] : getQuantile(good, 0);
     if (!good.empty())
       programs[i].spread = (getQuantile(good, 0.75) - getQuantile(good, 0.25)) /

@@ -9,31 +9,31 @@
 
 namespace luminal {
 
-/// A program that is timed, and what comes of it.
+/// A program to time, and the result.
 struct TimedProgram {
   BoundProgram *program = nullptr;
-  /// Those of one group compute the same: what is far slower than the best of
-  /// them is timed no further.
+  /// Programs of one group compute the same function. A program that is much
+  /// slower than the best of its group is not timed further.
   size_t group = 0;
-  /// The least.
+  /// The smallest time of a round, in seconds.
   double seconds = 0;
-  /// How far the middle half of the rounds is apart, as a share of that.
+  /// Interquartile range of the rounds, relative to `seconds`.
   double spread = 0;
 };
 
 struct TurnOptions {
-  /// Each is run for so long in a round, once at least.
+  /// Duration of each program's run in a round; at least one call.
   double seconds = 5e-4;
   unsigned rounds = 7;
 };
 
-/// Times all of them in rounds, each once a round. `probe` runs before and
-/// after a round: one in which it takes longer than usual does not count, for
-/// then everything did.
+/// Times all programs in interleaved rounds, each program once in a round.
+/// `probe` runs before and after each round. A round in which the probe is
+/// slower than usual does not count, because the whole device was slower.
 Status timeInTurn(std::vector<TimedProgram> &programs, BoundProgram &probe,
                   const TurnOptions &options = {});
 
-/// The text of the program that is the probe: it needs no memory, and is short.
+/// The text of the probe program: a short kernel that needs little memory.
 llvm::StringRef getProbeText();
 
 } // namespace luminal

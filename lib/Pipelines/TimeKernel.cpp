@@ -14,8 +14,8 @@
 using namespace mlir;
 using namespace luminal;
 
-/// The median of several measurements, each of as many runs as the time asked
-/// for takes.
+/// The median of several measurements. Each averages as many runs as fill the
+/// requested time.
 static Result<double> timeBound(BoundProgram &program,
                                 const TimeOptions &options) {
   constexpr unsigned kMostRepeats = 1 << 20;
@@ -92,7 +92,7 @@ FailureOr<double> luminal::timeKernel(llir::KernelOp kernel,
   IRMapping map;
   map.map(kernel.getInputs(), body->getArguments());
   Operation *copy = b.clone(*kernel, map);
-  // A state would change from run to run.
+  // An in-place state would change from run to run.
   cast<llir::KernelOp>(copy).setInPlace(false);
   func::ReturnOp::create(b, kernel.getLoc(), copy->getResults());
   std::string text;

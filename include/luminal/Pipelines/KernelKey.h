@@ -11,45 +11,45 @@
 
 namespace luminal {
 
-/// What a time holds for, besides the kernel: the device and how it is used.
+/// The circumstances, besides the kernel, for which a measured time holds: the
+/// device and how it is used.
 struct TimingDevice {
   std::string target, arch;
-  /// Workers that schedules are for, and threads of the host that run them.
+  /// Workers that schedules are optimized for, and host threads that run them.
   unsigned workers = 0, threads = 0;
-  /// Processor or GPU, its driver, and what of the machine's model decides
-  /// which code is written.
+  /// Processor or GPU, its driver, and the properties of the machine model that
+  /// affect the generated code.
   std::string device;
 
-  /// One line for each, in order; with the versions of this compiler and of
-  /// LLVM.
+  /// The fields and the versions of this compiler and of LLVM, one per line.
   std::string str() const;
 };
 
-/// The device at hand of that kind, or the reason why there is none. `device`
-/// is what code is made for.
+/// The device of this machine that `device` generates code for, or the reason
+/// why there is none.
 Result<TimingDevice> getTimingDevice(const TargetInterface &device,
                                      llvm::StringRef arch, unsigned threads);
 
-/// A program of one op: a kernel, or the call of a library. Its symbols are
-/// those that the op uses, named `s0`, `s1`, ... in the order in which they
-/// appear; each is the extent of an operand that nothing reads, so that it gets
-/// a value. An update in place stays one.
+/// A program of a single op: a kernel or a library call. Its symbols are those
+/// that the op uses, renamed to `s0`, `s1`, ... in order of appearance. To give
+/// each symbol a value, the program has one more unused operand for each, with
+/// the symbol as its extent. An in-place update stays in place.
 struct LoneKernel {
-  /// A function @main, without locations: equal kernels give equal text,
+  /// A function @main without locations. Equal kernels give equal text,
   /// whatever values and symbols are called in their programs.
   std::string text;
-  /// The program's name of each symbol.
+  /// The original name of each symbol.
   std::vector<std::string> symbols;
 };
 LoneKernel isolateKernel(mlir::Operation *op,
                          llvm::ArrayRef<hlir::SymbolEntry> symbols);
 
-/// The value at which a symbol of that range is timed where nobody says one:
-/// 64, or the nearest that the range has.
+/// The value of a symbol with that range for timing, if no other is given: 64
+/// or the nearest value in the range.
 int64_t getTimedSize(const SymbolRange &range);
 
-/// SHA-256, 64 hexadecimal digits: of the text (schedule included), the sizes
-/// at which it is timed, and the device.
+/// SHA-256, as 64 hexadecimal digits, of the text (including the schedule), the
+/// sizes at which it is timed, and the device.
 std::string getKernelKey(const LoneKernel &kernel,
                          llvm::ArrayRef<int64_t> sizes,
                          const TimingDevice &device);

@@ -1,9 +1,10 @@
 //===- NodePrices.h - Measured times as prices of an e-graph's nodes ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A kernel is made of ops that an extraction chose, which passes moved, changed
-// and joined. Marks in their locations say which: what a kernel takes is shared
-// among its nodes as the cost model has it.
+// A kernel consists of ops that extraction chose and that passes then moved,
+// changed and fused. Marks in the locations of these ops say from which nodes
+// they come: the time of a kernel is divided among its nodes in proportion to
+// their prices in the cost model.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,47 +18,49 @@
 
 namespace luminal {
 
-/// The nodes of one program, by their marks.
+/// The nodes of one program, numbered by their marks.
 class MarkedNodes {
 public:
-  /// Marks what the function holds, which the session gave.
+  /// Marks the ops of a function that the session materialised.
   void mark(mlir::func::FuncOp function,
             const eqsat::SaturationSession &session);
-  /// The marks in the op and in all that it holds, in order.
+  /// The marks in the op and in all ops nested in it, in order.
   static std::vector<unsigned> collect(mlir::Operation *op);
-  /// Takes the marks off again.
+  /// Removes the marks.
   static void unmark(mlir::Operation *op);
 
 private:
   friend class NodePrices;
   struct Node {
     std::string key;
-    /// By the cost model, and how often a call runs it.
+    /// The price in the cost model of all runs in a call, and the number of
+    /// these runs.
     double price, runs;
   };
   std::vector<Node> nodes;
 };
 
-/// What nodes cost, learned from programs that were timed.
+/// Prices of nodes, learned from the measured times of programs.
 class NodePrices {
 public:
-  /// A kernel that ran: its nodes, and its seconds in a call.
+  /// A kernel that was timed: its nodes, and its seconds in one call.
   struct Timed {
     const std::vector<unsigned> *marks;
     double seconds;
   };
-  /// Learns from the kernels of a program's call, and from the marks that are
-  /// left in it at all: what is in none of the kernels runs before a call. The
-  /// prices of nodes that no program had stay those of the model: so all are on
-  /// its scale, which the first program sets. Of several programs the cheapest
-  /// counts.
+  /// Learns from the kernels of one call of a program. `left` are all marks
+  /// that are left in the program; a node of these that is in no kernel runs
+  /// before the call and costs nothing. Nodes that no program had keep the
+  /// price of the model, so measured prices are scaled to the model's unit; the
+  /// first program sets that scale. If several programs have a node, its lowest
+  /// price is used.
   void learn(const MarkedNodes &nodes, llvm::ArrayRef<unsigned> left,
              llvm::ArrayRef<Timed> kernels);
-  /// What changed since it was last asked for, by key.
+  /// The prices that changed since the last call, by key.
   std::vector<std::pair<std::string, double>> take();
 
 private:
-  /// Of the model's unit in a second.
+  /// Number of units of the cost model per second.
   double scale = 0;
   std::map<std::string, double> prices;
   std::set<std::string> changed;

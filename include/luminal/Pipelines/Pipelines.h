@@ -27,7 +27,7 @@ enum class Phase {
 llvm::StringRef getPhaseName(Phase phase);
 std::optional<Phase> getPhase(llvm::StringRef name);
 
-/// The phase that a module is in, read from the ops in it.
+/// The phase of a module, determined from its ops.
 Phase getPhase(mlir::ModuleOp module);
 
 struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
@@ -98,19 +98,21 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
       *this, "eqsat-explain-values",
       llvm::cl::desc("Explain instead why two values are equal, by their name "
                      "locations")};
-  /// Given what is saturated, for more programs of it; no option of the text.
+  /// Receives the saturated functions, for drawing more programs. Cannot be set
+  /// as text.
   eqsat::KeepSession keepSession;
-  /// Where the code of kernels goes that are finished in phase `Lowered`; null:
-  /// into the module. No option of the text either.
+  /// Receives the code of kernels that phase `Lowered` finishes; if null, the
+  /// code goes into the module. Cannot be set as text.
   KernelObjects *objects = nullptr;
 };
 
-/// Adds the passes behind extraction that leave no loop between ops.
+/// Adds the passes after extraction that remove the remaining loops between
+/// ops.
 void addWithoutLoops(mlir::OpPassManager &pm);
 
-/// Adds the passes that bring a module from phase `from` to phase `to`
-/// (at most `Lowered`). Fails, with the reason in *error, on an option that
-/// names something unknown.
+/// Adds the passes that bring a module from phase `from` to phase `to` (at most
+/// `Lowered`). If an option names something unknown, fails with the reason in
+/// *error.
 mlir::LogicalResult addPhases(mlir::OpPassManager &pm, Phase from, Phase to,
                               const PipelineOptions &options,
                               std::string *error);

@@ -1,8 +1,7 @@
 //===- TimeKernel.h - How long a kernel takes on the machine at hand ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Compile and time as one function: what compares schedules, and what a search
-// measures with.
+// Compiling and timing as one function, for tools that compare schedules.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,34 +15,35 @@
 namespace luminal {
 
 struct TimeOptions {
-  /// As luminal-compile has them.
+  /// See luminal-compile.
   std::string target = "cpu";
   std::string arch = "native";
-  /// Workers that the schedule is for; 0: those of the machine.
+  /// Workers that the schedule is optimized for; 0: those of the machine.
   unsigned workers = 0;
   std::string planCache;
-  /// Files of kernels that the user supplies.
+  /// Files of user kernels.
   std::vector<std::string> kernels;
-  /// Threads of the host that a call may use.
+  /// Host threads that a call may use.
   unsigned threads = 1;
-  /// Sizes; a symbol that is not here is 64, or the nearest value of its range.
+  /// Values of symbols. A symbol that is missing gets 64 or the nearest value
+  /// in its range.
   std::map<std::string, int64_t> symbols;
-  /// Each measurement runs for so long at least; the median of `rounds` counts.
+  /// Minimum duration of each of `rounds` measurements, whose median counts.
   double seconds = 0.02;
   unsigned rounds = 5;
 };
 
-/// Seconds that one run of the program in `text` takes, by the device's clock
-/// and without copies to or from it: `.mlir` of one function, in any phase.
-/// Operands are random numbers, indices 0, the same memory each time: what fits
-/// into a cache is read from it. On failure one error was emitted. `context`
-/// must have every dialect registered.
+/// Seconds that one run of the program in `text` takes on the device, without
+/// copies to or from it. `text` is `.mlir` of one function, in any phase.
+/// Operands are random numbers, or 0 for indices, in the same memory for each
+/// run, so data that fits into a cache is read from it. On failure, one error
+/// was emitted. Every dialect must be registered in `context`.
 mlir::FailureOr<double> timeProgram(mlir::MLIRContext &context,
                                     llvm::StringRef text,
                                     const TimeOptions &options);
 
-/// The same for one kernel, as its schedule says (or the one it is given where
-/// it has none). `symbols` are those of the program around it.
+/// The same for one kernel with its schedule; a kernel without one is given the
+/// static choice. `symbols` are those of the surrounding program.
 mlir::FailureOr<double> timeKernel(llir::KernelOp kernel,
                                    llvm::ArrayRef<hlir::SymbolEntry> symbols,
                                    const TimeOptions &options);
