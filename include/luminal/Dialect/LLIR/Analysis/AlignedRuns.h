@@ -1,11 +1,11 @@
 //===- AlignedRuns.h - Neighbours in memory within vectors ------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// An index that is divided, such as the contracted one of a convolution, steps
-// through memory by one only up to the next multiple of a divisor: of
-// `d floordiv 192 * 3584 + d mod 192` each 192 elements are neighbours. A
-// vector that begins at a multiple of its length is whole where that length
-// divides every divisor.
+// An index that is divided, such as the contracted index of a convolution,
+// steps through memory by one only up to the next multiple of a divisor: with
+// `d floordiv 192 * 3584 + d mod 192`, each 192 elements are contiguous. A
+// vector that begins at a multiple of its length does not cross such a boundary
+// if its length divides every divisor.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,12 +16,12 @@
 
 namespace luminal {
 
-/// Whether `lanes` elements from each multiple of `lanes` along `dim` on are
-/// neighbours at `address`, an expression in elements.
+/// Returns whether, at `address` (an expression in elements), the `lanes`
+/// elements from each multiple of `lanes` along `dim` are contiguous.
 bool isAlignedRun(const Expr &address, unsigned dim, int64_t lanes,
                   const Assumptions &assumptions);
 
-/// Whether `address` is a multiple of `lanes` wherever `dim` is.
+/// Returns whether `address` is a multiple of `lanes` whenever `dim` is.
 bool beginsAtMultiple(const Expr &address, unsigned dim, int64_t lanes,
                       const Assumptions &assumptions);
 

@@ -8,9 +8,9 @@
 
 namespace luminal::llir {
 
-/// Whether the elements of `v`, of one dim, are proved to rise or stay: what a
-/// place has before it, or integers that were sorted, or a function of these
-/// that never falls.
+/// Returns whether the elements of `v`, which has one dim, are proved to be in
+/// ascending order (with repetitions): a running count, sorted integers, or a
+/// monotonic function of these.
 bool isAscending(mlir::Value v, const Assumptions &symbols);
 
 } // namespace luminal::llir

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Concatenation and padding read each operand at an index that is clamped to
-// it, such as min(d, 999), and choose afterwards. Where a vector along `d` ends
-// at the bound or before, or begins after it, its elements are neighbours in
-// memory, or all one element.
+// its extent, such as min(d, 999), and select afterwards. If a vector along `d`
+// ends at the bound or before it, or begins after it, its elements are
+// contiguous in memory, or all are the same element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,18 +26,19 @@ struct ClampedAccess {
     Expr bound;
   };
   Expr offset, rest;
-  /// The innermost first; one of each kind at most, and the least bound is not
-  /// above the other.
+  /// The innermost clamp first; at most one of each kind, and the lower bound
+  /// does not exceed the upper one.
   llvm::SmallVector<Clamp, 2> clamps;
 
-  /// Whether no clamp changes some elements only of a vector of `lanes` at a
-  /// multiple of `lanes`, and the dim, of `extent`, has such vectors on both
-  /// sides of each bound.
+  /// Returns whether each clamp changes all or none of the elements of every
+  /// vector of `lanes` elements that begins at a multiple of `lanes`, and the
+  /// dim, of `extent`, has such vectors on both sides of each bound.
   bool isWholeFor(unsigned lanes, const Expr &extent,
                   const Assumptions &assumptions) const;
 };
 
-/// `address` as such along `dim`; nothing where it is linear or anything else.
+/// Matches `address` as such an access along `dim`; std::nullopt if it is
+/// linear or has another form.
 std::optional<ClampedAccess> findClampedAccess(const Expr &address,
                                                unsigned dim,
                                                const Assumptions &assumptions);

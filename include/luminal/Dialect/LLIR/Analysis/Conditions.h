@@ -1,8 +1,9 @@
 //===- Conditions.h - Comparisons of indices ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What lies outside of an image is told by comparing indices. Where the ranges
-// of loops decide that, there is nothing to compare.
+// Programs find out whether a position is in the padding of an image by
+// comparing indices. If the ranges of loops decide a comparison, no code is
+// emitted for it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,20 +16,20 @@
 
 namespace luminal {
 
-/// The element of `v`, an i1, at `index`, where it is the same for all indices
-/// in range.
+/// Returns the element of `v`, an i1, at `index`, if it is the same for all
+/// indices in range; otherwise std::nullopt.
 std::optional<bool> decideCondition(const KernelAnalysis &a, mlir::Value v,
                                     const Index &index);
 
-/// The values of `dim` from which on comparisons that the element of `v` at
-/// `index` depends on have another outcome than before, as far as they depend
-/// on `dim` alone.
+/// Returns the values of `dim` at which a comparison changes its outcome, among
+/// the comparisons that the element of `v` at `index` depends on and that
+/// depend on `dim` alone.
 std::set<int64_t> findEdges(KernelAnalysis &a, mlir::Value v,
                             const Index &index, unsigned dim);
 
-/// The values of `dim` from which on another operand of a max or min is the
-/// result, or a mod begins anew, in the addresses that the element of `v` at
-/// `index` reads: where an index is clamped, runs back or begins again.
+/// Returns the values of `dim` at which a max or min switches to its other
+/// operand, or a mod wraps around, in the addresses that the element of `v` at
+/// `index` reads: the index is clamped, runs backwards or restarts there.
 std::set<int64_t> findTurns(KernelAnalysis &a, mlir::Value v,
                             const Index &index, unsigned dim);
 

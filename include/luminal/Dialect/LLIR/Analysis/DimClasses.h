@@ -1,11 +1,12 @@
 //===- DimClasses.h - Dims that values have in common -----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Where an op reads element i of a dim for element i of another (up to a shift,
-// a stride or a bound), both are one class: the channels of an image and of all
-// that is computed from it element by element, of its padding, of parts and of
-// sums of its windows. What is stored with the dim of a class innermost is read
-// best by what is stored so as well.
+// If an op reads element i of one dim to compute element i of another one (up
+// to a shift, a stride or a bound), both dims are in one class. For example,
+// the channels of an image, of its padding, of slices and window sums of it,
+// and of all values computed from it element by element are one class. If a
+// value is stored with the dim of a class innermost, its readers are best
+// stored the same way.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,19 +18,23 @@
 
 namespace luminal {
 
+/// Computes the classes of dims in a block.
 class DimClasses {
 public:
-  /// Of the values of a block of flat ops. Those that are `apart`, as masks
-  /// that several images share, have classes of their own. With `joinsChannels`
-  /// a product with what is apart has the dims that its operands have an index
-  /// of each, as the channels of a depthwise convolution.
+  /// Finds the classes of the values of a block of flat ops. Dims of values
+  /// that are `apart`, such as masks that several images share, are not joined
+  /// with those of other values. With `joinsChannels`, a product with such a
+  /// value is joined with the dims that both its operands index, such as the
+  /// channels of a depthwise convolution.
   DimClasses(mlir::Block &block, llvm::function_ref<bool(mlir::Value)> isApart,
              bool joinsChannels = false);
 
+  /// Returns the number of the class of a dim.
   unsigned getClass(mlir::Value v, unsigned dim) const;
-  /// The dim of `v` of that class; nothing where none or several are.
+  /// Returns the dim of `v` in that class; std::nullopt if there is none or
+  /// more than one.
   std::optional<unsigned> getDim(mlir::Value v, unsigned number) const;
-  /// The values that have a dim of it, in the order of the block.
+  /// Returns the values that have a dim in that class, in block order.
   llvm::ArrayRef<mlir::Value> getValues(unsigned number) const {
     return members[number];
   }

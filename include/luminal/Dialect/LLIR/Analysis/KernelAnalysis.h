@@ -1,11 +1,12 @@
 //===- KernelAnalysis.h - What a kernel reads, and where ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// An element of a kernel's result is found by walking its body; an index is a
-// list of expressions over *dims*, the indices of loops and elements that were
-// loaded to serve as indices. This is the walk without code: which elements of
-// the operands are read for an element, and at which addresses. Schedules are
-// chosen and verified by it, and the emitter is built on it.
+// Evaluates the body of a kernel symbolically. An index is a list of
+// expressions over *dims*: the indices of loops, and elements that are loaded
+// to serve as indices. For an element of a result, the analysis finds which
+// elements of the operands are read, and at which addresses, without emitting
+// code. Schedules are chosen and verified with it, and the emitter is built on
+// it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,19 +18,22 @@
 
 namespace luminal {
 
-/// Memory read, or an index turned to data, on the way to an element.
+/// A read that an element depends on: of memory, or of an index that becomes
+/// data.
 struct Leaf {
-  /// The block argument read; null where it is memory on chip, or the
-  /// expression itself is the element.
+  /// The block argument that is read; null for memory on chip, or if the
+  /// element is the expression itself.
   mlir::BlockArgument argument;
-  /// Row-major position in the argument, its place on chip, or the element.
+  /// The row-major position in the argument, the position on chip, or the
+  /// element itself.
   Expr address;
 };
 
-/// What is read at an index.
+/// Calls a callback for the reads at an index.
 using WalkAt = llvm::function_ref<void(const Index &,
                                        llvm::function_ref<void(const Leaf &)>)>;
 
+/// The dims of a kernel, and the reads of its elements.
 class KernelAnalysis {
 public:
   using SymbolRanges = std::map<std::string, SymbolRange>;
@@ -39,38 +43,39 @@ public:
 
   llir::KernelOp kernel;
 
-  /// A new dim with 0 <= d < extent.
+  /// Adds a dim with 0 <= d < extent and returns its number.
   unsigned addDim(const Expr &extent);
   const std::vector<Expr> &getExtents() const { return extents; }
   const Assumptions &getAssumptions() const { return assumptions; }
-  /// The ranges of symbols, without dims: for questions about sizes.
+  /// Returns the ranges of symbols, without dims: for questions about sizes.
   const SymbolRanges &getRanges() const { return assumptions.getSymbols(); }
   Expr simplify(const Expr &e) const { return assumptions.simplify(e); }
 
-  /// `index` through `map`.
+  /// Applies `map` to `index`.
   Index mapIndex(hlir::MapAttr map, const Index &index) const;
-  /// Row-major position of `index` in result `number`.
+  /// Returns the row-major position of `index` in result `number`.
   Expr getResultAddress(unsigned number, const Index &index) const;
 
-  /// Where an element of a value is in memory that the kernel keeps on chip.
+  /// Maps an index to the position of a value's element in on-chip memory.
   using Place = std::function<Expr(const Index &)>;
-  /// From here on elements of `v` are read there.
+  /// From here on, elements of `v` are read from on-chip memory at `place`.
   void place(mlir::Value v, Place place) { places[v] = std::move(place); }
   void clearPlaces() { places.clear(); }
   bool isPlaced(mlir::Value v) const { return places.contains(v); }
-  /// Where the element of a placed value is, in elements.
+  /// Returns the position of an element of a placed value, in elements.
   Expr getPlace(mlir::Value v, const Index &index) const {
     return simplify(places.find(v)->second(index));
   }
 
-  /// Calls `visit` for every leaf below `v` at `index`, and `visitValue` for
-  /// every value of an op on the way; either may be null. Elements that serve
-  /// as indices, and reduced indices, are new dims.
+  /// Calls `visit` for every read that the element of `v` at `index` depends
+  /// on, and `visitValue` for every value on the way; either may be null.
+  /// Loaded elements that serve as indices, and reduced indices, become new
+  /// dims.
   void walk(mlir::Value v, const Index &index,
             llvm::function_ref<void(const Leaf &)> visit,
             llvm::function_ref<void(mlir::Value, const Index &)> visitValue =
                 nullptr);
-  /// Whether the element of `v` may differ between values of `dim`.
+  /// Returns whether the element of `v` may change with `dim`.
   bool variesOver(mlir::Value v, const Index &index, unsigned dim);
 
 private:
@@ -79,7 +84,8 @@ private:
   llvm::DenseMap<mlir::Value, Place> places;
 };
 
-/// Yielded values and the extents of the results.
+/// Return what the kernel yields, the extents of a result, and the element
+/// type, rank and extents of a value.
 mlir::ValueRange getYielded(llir::KernelOp kernel);
 llvm::SmallVector<Expr> getResultExtents(llir::KernelOp kernel,
                                          unsigned number);
@@ -87,50 +93,50 @@ mlir::Type getElementType(mlir::Value v);
 unsigned getRank(mlir::Value v);
 Index getExtentsOf(mlir::Value v);
 
-/// Why something about a kernel cannot be done; a refusal may name the op that
-/// is in the way.
+/// Whether something can be done with a kernel. A refusal may name the op that
+/// prevents it.
 using Decision = DecisionAbout<mlir::Operation *>;
 
-/// A yielded value before its last views, which only move it.
+/// A yielded value without the trailing views, which only move its elements.
 struct MovedResult {
   mlir::Value source;
-  /// From the index of `source` to that of the result; null where that is one.
+  /// Maps the index of `source` to that of the result; null for the identity.
   hlir::MapAttr toResult;
 
-  /// Where the element that `source` has at `at` is in the result.
+  /// Returns the result's index of the element that `source` has at `at`.
   Index getIndex(const KernelAnalysis &a, const Index &at) const;
 };
 
-/// Strips the last views of `yielded`; refused where they do not move each
-/// element to a place of its own.
+/// Strips the trailing views of `yielded`; refuses if these do not move each
+/// element to a separate place.
 Decision findSource(const KernelAnalysis &a, mlir::Value yielded,
                     MovedResult &result);
 
-/// The results of a kernel that reduces rows whose elements are `domain`: each
-/// has the shape of the domain or, without its last dim, of the rows, before
-/// its last views where it has not as it is.
+/// Finds the results of a kernel that reduces rows, over `domain`. Each result
+/// has the shape of the domain, or that of the rows (the domain without its
+/// last dim), as it is or before its trailing views.
 Decision findRowResults(const KernelAnalysis &a, llvm::ArrayRef<Expr> domain,
                         llvm::SmallVectorImpl<MovedResult> &results);
 
-/// A row-major iteration space as few loops: unit dims vanish, and runs of
-/// adjacent dims are one.
+/// A row-major iteration space with few loops: dims of extent 1 are dropped,
+/// and adjacent dims are joined where possible.
 struct Domain {
-  /// The original dims of each axis, outermost first; no axis for a single
-  /// point.
+  /// The original dims of each axis, outermost first; a single point has no
+  /// axes.
   llvm::SmallVector<llvm::SmallVector<unsigned>> groups;
-  /// Dims of the analysis, one an axis.
+  /// One dim of the analysis for each axis.
   llvm::SmallVector<unsigned> dims;
   llvm::SmallVector<Expr> extents;
   /// The index in the original space, over `dims`.
   Index index;
 };
 
-/// Joins adjacent dims of `extents` wherever every address that `walk` visits
-/// stays linear in the joined one.
+/// Joins adjacent dims of `extents` if every address that `walk` visits stays
+/// linear in the joined dim.
 Domain findDomain(KernelAnalysis &a, llvm::ArrayRef<Expr> extents, WalkAt walk);
 
-/// Joins dims as `groups` say: runs of adjacent dims, in order, which together
-/// are all dims but some of extent 1.
+/// Joins dims as `groups` say: runs of adjacent dims, in order, that cover all
+/// dims except some of extent 1.
 Domain makeDomain(KernelAnalysis &a, llvm::ArrayRef<Expr> extents,
                   llvm::ArrayRef<llvm::SmallVector<unsigned>> groups);
 

@@ -1,21 +1,21 @@
 //===- MaskAnalysis.h - What of a streamed dim a row needs ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A mask takes elements of a row out of everything that is computed of it: a
-// select puts -inf where a condition does not hold, so that the maximum stays
-// as it is and the exponential is 0. Where the condition compares indices, as
-// a causal one or a window does, the elements that are left lie in a span of
-// the streamed dim that the row's index tells, and the rest need not be
-// walked.
+// A mask removes elements of a row from all that is computed of the row: a
+// select replaces them by -inf if a condition does not hold, so the maximum
+// does not change and the exponential is 0. If the condition compares indices,
+// as a causal mask or a window does, the elements that remain form a span of
+// the streamed dim, which depends on the row's index. The loop can skip the
+// rest.
 //
-// A product multiplies the zeros of the rest with elements of its right
-// operand. That is 0 where those are finite; whoever leaves the rest out has
-// to see to it.
+// A product multiplies the zeros of the skipped elements with elements of its
+// right operand. The product is 0 only if those are finite; code that skips
+// them must check this.
 //
-// A mask that is added to scores, 0 or -inf, masks those alone that are neither
-// NaN nor +inf, and one that they are multiplied with, 1 or 0, those that are
-// finite. Scores of operands whose elements are small are: then this has to be
-// seen to as well.
+// A mask of 0 and -inf that is added to scores hides only scores that are
+// neither NaN nor +inf; a mask of 1 and 0 that scores are multiplied with hides
+// only finite scores. Scores are finite if the elements of their operands are
+// small, which must then be checked as well.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,39 +26,41 @@
 
 namespace luminal {
 
-/// Indices of the streamed dim, [lo, hi), over the dims of a row's index. It is
-/// empty where hi <= lo, and either end may lie outside of the dim.
+/// The indices [lo, hi) of the streamed dim, over the dims of a row's index.
+/// Empty if hi <= lo. Either end may lie outside of the dim.
 struct StreamSpan {
   Expr lo, hi;
 };
 
-/// What a row needs of the streamed dim.
+/// The span of the streamed dim that a row needs.
 struct NeededSpan : StreamSpan {
-  /// Whether the rest is masked only where no element that products of scores
-  /// multiply is larger than 2^kLogOfLargestScored, or NaN.
+  /// Whether the elements outside are masked only if no element that the
+  /// products of scores multiply is NaN or larger than 2^kLogOfLargestScored.
   bool assumesBounded = false;
 };
-/// Scores of so large elements are far from the end of f32.
+/// With elements of at most this size, scores are far from the overflow limit
+/// of f32.
 inline constexpr int kLogOfLargestScored = 50;
 
-/// The span outside of which no element of the row at `row` (one expression for
-/// each dim of the parallel space) changes any state of the anchors, but for
-/// zeros times elements of products that are not finite. Refused where the
-/// whole dim is needed.
+/// Finds the span outside of which no element of the row at `row` (one
+/// expression for each dim of the parallel space) changes a state of the
+/// anchors, except for 0 times elements of products that are not finite.
+/// Refuses if the whole dim is needed.
 Decision findStreamSpan(StreamedStages &t, const Index &row, NeededSpan &span);
 
-/// A select over the streamed space whose condition, true or not, holds for the
-/// row at `row` wherever an index is in none of `exceptions`.
+/// A select over the streamed space whose condition (or its negation) holds for
+/// the row at `row` at every index outside `exceptions`.
 struct StreamSelect {
   llir::ElementwiseOp op;
   llvm::SmallVector<StreamSpan> exceptions;
 };
-/// Those whose condition compares indices, in the order of the body.
+/// Returns the selects whose condition compares indices, in the order of the
+/// body.
 llvm::SmallVector<StreamSelect> findStreamSelects(StreamedStages &t,
                                                   const Index &row);
 
-/// How an expression changes with a dim: 1 and -1 where it never falls or never
-/// rises, 0 where it is fixed.
+/// Returns how an expression changes with a dim: 1 if it never falls, -1 if it
+/// never rises, 0 if it is constant; std::nullopt if unknown.
 std::optional<int> getDirection(const Expr &x, unsigned dim);
 
 } // namespace luminal

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A kernel may hold any number of reductions and products over one *parallel
-// space*: the leading dims that all of them have in common, each at its own
-// index. A unit of work is a block of that space. It computes one anchor after
-// the other for all of its block, in stages; what later stages read is kept on
-// chip. The dims of a value beyond the parallel ones are its *local* dims.
+// space*: the leading dims that all of them share, each at its own index. A
+// work item is a block of that space. It computes the anchors for its whole
+// block one after the other, in stages, and keeps on chip what later stages
+// read. The other dims of a value are its *local* dims.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,96 +16,104 @@
 
 namespace luminal {
 
-/// One product; or reductions of rows, row by row.
+/// A stage: one product, or reductions that are computed row by row.
 struct Stage {
   llir::ProductOpInterface product;
   llvm::SmallVector<llir::RowReductionOpInterface> reductions;
 };
 
-/// A value whose elements of a unit are kept on chip.
+/// A value whose elements, for the block of a work item, are kept on chip.
 struct KeptValue {
   mlir::Value v;
-  /// Where they begin, in bytes of the worker's scratch, a multiple of 64; and
-  /// how many bytes they are.
+  /// The byte offset of the elements in the worker's scratch memory, a multiple
+  /// of 64, and their number of bytes.
   Expr offset, bytes;
 };
 
-/// One loop of the grid: adjacent parallel dims, row-major.
+/// One loop of the grid, over adjacent parallel dims, row-major.
 struct StageAxis {
   llvm::SmallVector<unsigned> positions;
   Expr extent;
-  /// Dims of the analysis: its index, and where a unit begins.
+  /// Dims of the analysis: the index on the axis, and the index at which the
+  /// work item begins.
   unsigned dim, begin;
-  /// Indices that a unit has; 0: all.
+  /// The number of indices of a work item; 0: all.
   int64_t block;
-  /// Blocks that the grid has along it.
+  /// Returns the number of blocks of the grid along the axis.
   Expr countBlocks() const {
     return block ? Expr::ceilDiv(extent, block) : Expr::min(1, extent);
   }
 };
 
+/// The parallel space and the stages of a kernel.
 class StageAnalysis {
 public:
   explicit StageAnalysis(KernelAnalysis &a) : a(a) {}
 
-  /// Finds the parallel space and the stages; refused where the kernel has
-  /// none.
+  /// Finds the parallel space and the stages; refuses if the kernel has none.
   Decision find();
-  /// Cuts the parallel space: runs of adjacent dims, and the block of each.
+  /// Cuts the parallel space into axes (runs of adjacent dims), each with a
+  /// block size.
   void setAxes(llvm::ArrayRef<llvm::SmallVector<unsigned>> groups,
                llvm::ArrayRef<int64_t> blocks);
-  /// The axis of a parallel dim; null for a dim of extent 1.
+  /// Returns the axis of a parallel dim; null for a dim of extent 1.
   const StageAxis *getAxis(unsigned position) const;
-  /// The axis of a product's rows or columns; null where it has none in the
-  /// parallel space.
+  /// Returns the axis of a product's rows or columns; null if they are not in
+  /// the parallel space.
   const StageAxis *getAxis(const ProductSide &side) const {
     bool isParallel = !side.group.empty() && side.group[0] < extents.size();
     return isParallel ? getAxis(side.group[0]) : nullptr;
   }
-  /// Whether a product reads all dims of an axis through the same operands.
+  /// Returns whether a product reads all dims of an axis through the same
+  /// operands.
   bool isUniform(const StageAxis &axis, llir::ProductOpInterface op) const;
-  /// The last parallel dims that in every product are only the left operand's,
-  /// or only the right one's.
+  /// Returns the trailing parallel dims that in every product belong to the
+  /// left operand alone (or with `ofLeft` false to the right one alone).
   llvm::SmallVector<unsigned> findOwnDims(bool ofLeft) const;
-  /// Takes the blocks of the axes from a schedule. Refused where an axis is not
-  /// a dim of the parallel space.
+  /// Takes the blocks of the axes from a schedule. Refuses if an axis is not a
+  /// dim of the parallel space.
   Decision applyGrid(llir::LoopCaseAttr loopCase);
-  /// Takes blocks and kept values from a schedule. Refused where an axis is not
-  /// a dim of the parallel space, or a value cannot be kept.
+  /// Takes blocks and kept values from a schedule. Refuses if an axis is not a
+  /// dim of the parallel space, or if a value cannot be kept.
   Decision apply(llir::LoopCaseAttr loopCase);
 
-  /// Whether the last stage writes the results as its product is finished.
+  /// Returns whether the epilogue of the last stage's product writes the
+  /// results.
   bool endsInProduct() const { return productEnds; }
-  /// Values that stage `i` leaves on chip: from its end on they are placed.
+  /// Returns the values that stage `i` keeps on chip; they are placed after
+  /// that stage.
   llvm::ArrayRef<KeptValue> getKept(size_t i) const { return kept[i]; }
   void placeKept(size_t i);
   void place(mlir::Value v) { a.place(v, getPlace(v)); }
-  /// The number of a row in the unit's block, of a value's index.
+  /// Returns a function from a value's index to the number of its row in the
+  /// block.
   KernelAnalysis::Place getRowPlace() const;
-  /// Rows that a unit has, at most.
+  /// Returns the most rows that a work item has.
   Expr countRows() const;
-  /// Where a kept value's elements are, in elements from where they begin.
+  /// Returns a function from an index of `v` to the position of its element, in
+  /// elements from the beginning of `v`.
   KernelAnalysis::Place getPlace(mlir::Value v) const;
-  /// The elementwise value that a reduction of stage `i` keeps on its way.
+  /// Returns whether `v` is an elementwise value that a reduction of its stage
+  /// keeps while it computes it.
   bool isKeptOnTheWay(mlir::Value v) const;
 
-  /// The product of a stage over a unit's block: its rows are the blocked axis
-  /// that only the left operand has, its columns the blocked axis or the local
-  /// dims that only the right one has; all other dims are batch, each for
-  /// itself.
+  /// Returns the product of a stage over the block of a work item. Its rows are
+  /// the blocked axis that only the left operand has. Its columns are the
+  /// blocked axis, or the local dims, that only the right operand has. All
+  /// other dims are batch dims, one axis each.
   ProductAnalysis analyze(llir::ProductOpInterface op) const;
 
   KernelAnalysis &a;
   llvm::SmallVector<Stage> stages;
-  /// Of the parallel space.
+  /// The extents of the parallel space.
   llvm::SmallVector<Expr> extents;
-  /// Its dims that are not of extent 1, in the grid's order.
+  /// Its dims with an extent other than 1, in the order of the grid.
   llvm::SmallVector<StageAxis> axes;
-  /// The index of a row over the axes' dims.
+  /// The index of a row, over the axes' dims.
   Index index;
   /// What the kernel yields.
   llvm::SmallVector<MovedResult> results;
-  /// Bytes of scratch that kept values take.
+  /// Bytes of scratch memory for kept values.
   Expr keptBytes = 0;
 
 private:

@@ -1,12 +1,13 @@
 //===- StreamAnalysis.h - Anchors walked jointly over one dim -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Anchors over the same rows and one further dim, the *streamed* one, may be
-// walked jointly, chunk by chunk: products that make the elements of a row
-// (scores), reductions of the row, and products that sum over it. A maximum
-// that is not complete serves as the *reference* of the terms after it, where
-// ops say how a term changes with it (RescaleOpInterface): then what was taken
-// so far is scaled whenever the maximum grows.
+// Anchors over the same rows and one further dim, the *streamed* dim, may run
+// in one joint loop, chunk by chunk: products that compute the elements of a
+// row (scores), reductions of the row, and products that sum over it. This is
+// the online softmax in general form: the running maximum serves as the
+// *reference* of the terms after it, if ops say how a term changes with it
+// (RescaleOpInterface). When the maximum grows, everything accumulated so far
+// is multiplied by the rescale factor.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,62 +22,64 @@ namespace luminal {
 /// How the elements of a value change with the reference of their row.
 struct Dependence {
   llir::Rescaling rescaling;
-  /// The value of the row that they are relative to, and what it is subtracted
-  /// from; null where they are fixed.
+  /// The value of the row that the elements are relative to, and the value from
+  /// which it is subtracted; null if the elements are fixed.
   mlir::Value reference, minuend;
 };
 
-/// Values and anchors over [rows..., extent], in a kernel or in a program.
+/// The values and anchors over [rows..., extent], in a kernel or in a program.
 class StreamedSpace {
 public:
   StreamedSpace(llvm::ArrayRef<Expr> rows, const Expr &extent);
 
-  /// What an anchor is in the streamed space.
+  /// The role of an anchor in the streamed space.
   enum class Role {
-    /// A product with the streamed dim as its columns.
+    /// A product whose columns are the streamed dim.
     Scores,
-    /// A reduction of the streamed dim.
+    /// A reduction over the streamed dim.
     Reduction,
     /// A product that sums over the streamed dim.
     Sum,
-    /// None of them.
+    /// None of these.
     None
   };
   Role getRole(mlir::Operation *op);
 
-  /// Adds an anchor; those whose results it reads were added before. Refused
-  /// where it has no role or needs one of them complete.
+  /// Adds an anchor; the anchors whose results it reads must have been added
+  /// before. Refuses if it has no role, or needs the final result of another
+  /// anchor.
   DecisionAbout<mlir::Operation *> add(mlir::Operation *op);
 
+  /// An anchor with its role.
   struct Anchor {
     mlir::Operation *op;
     Role role;
-    /// What its terms are relative to; null where they are fixed. Scaled by
-    /// `base`.
+    /// The reference that the anchor's terms are relative to (rescaled by
+    /// `base`); null if the terms are fixed.
     mlir::Value reference;
     llir::Fn base = llir::Fn(0);
   };
   llvm::ArrayRef<Anchor> getAnchors() const { return anchors; }
-  /// Whether an anchor has that role.
+  /// Returns whether some anchor has that role.
   bool hasRole(Role role) const {
     return llvm::any_of(
         anchors, [&](const Anchor &anchor) { return anchor.role == role; });
   }
-  /// How elements of a value over the streamed space change.
+  /// Returns how the elements of a value over the streamed space change.
   Dependence getDependence(mlir::Value v);
-  /// Whether a value reads no anchor.
+  /// Returns whether a value depends on no anchor.
   bool isIndependent(mlir::Value v) { return trace(v).isFree(); }
-  /// The maximum that a reference is a function of.
+  /// Returns the maximum that a reference is a function of.
   llir::RowReductionOpInterface getMaximum(mlir::Value reference) {
     return mlir::cast<llir::RowReductionOpInterface>(trace(reference).maximum);
   }
-  /// The terms of a product that sums over the streamed dim.
+  /// Returns the terms of a product that sums over the streamed dim.
   static mlir::Value getTerms(llir::ProductOpInterface op) {
     return op.getLhs();
   }
 
 private:
-  /// What a value reads of the anchors: nothing, one maximum alone, or else.
+  /// Which anchors a value depends on: none, a single maximum, or others.
   struct Trace {
     mlir::Operation *maximum = nullptr;
     bool isOther = false;
@@ -87,7 +90,7 @@ private:
   Dependence findDependence(mlir::Value v);
   bool isOverRows(mlir::Value v) const;
   bool isOverDomain(mlir::Value v) const;
-  /// Whether `map` is (d0, ..., dn-1), dims of extent 1 aside.
+  /// Returns whether `map` is (d0, ..., dn-1), apart from dims of extent 1.
   bool isLeading(hlir::MapAttr map, unsigned count) const;
 
   llvm::SmallVector<Expr> rows, domain;
@@ -98,10 +101,11 @@ private:
   unsigned depth = 0;
 };
 
-/// The anchors that `last`, a product that sums over one dim, may be walked
-/// with over that dim, in the order of the program and with itself; none where
-/// it is alone, or one needs another complete. Ops without loops between them
-/// are found through their operands.
+/// Returns the anchors that can run in one loop with `last`, a product that
+/// sums over a dim, over that dim: in program order, including `last`. Empty if
+/// there is no other anchor, or if one of them needs the final result of
+/// another. Ops without loops between the anchors are found through their
+/// operands.
 llvm::SmallVector<mlir::Operation *>
 findStreamedAnchors(llir::ProductOpInterface last);
 

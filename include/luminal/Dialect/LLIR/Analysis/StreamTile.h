@@ -1,11 +1,12 @@
 //===- StreamTile.h - Streamed anchors by a block of threads --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// On a GPU a block of threads takes a tile of rows through streamed anchors
-// (StreamAnalysis). What rows have is in registers: scores of a chunk, states,
-// lines that products sum; right operands pass through shared memory, where the
-// rows of left operands stay. So extents besides rows and the streamed one are
-// bounded, and known.
+// On a GPU a thread block takes a tile of rows through the streamed anchors
+// (StreamAnalysis). Registers hold the state of rows: scores of a chunk,
+// reduction states, and the accumulators of products that sum over the stream.
+// Right operands pass through shared memory, and the rows of left operands stay
+// there. So all extents other than rows and the streamed dim are bounded and
+// known.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,90 +20,96 @@ namespace luminal {
 
 class StreamedStages;
 
-/// The type in which a product's operands may be multiplied: f16 or bf16 where
-/// both are, or are widened from it, and sums are f32; else that of the sums.
-/// Terms may be split instead.
+/// Returns the type in which tensor cores may multiply a product's operands:
+/// f16 or bf16 if both operands have that type, or are widened from it, and
+/// sums are f32; otherwise the type of the sums. Terms may be split instead
+/// (hasSplitTerms).
 mlir::Type getMultipliedType(const StreamedSpace::Anchor &anchor);
-/// Whether terms of f32, none greater than 1, are multiplied with f16 or bf16:
-/// each as the sum of several of these, which leaves out at most 2^-23 of it;
-/// f32 rounds by 2^-24.
+/// Returns whether f32 terms, none greater than 1, are multiplied with f16 or
+/// bf16 elements: each term is split into a sum of several f16 or bf16 values,
+/// with an error of at most 2^-23 of the term (f32 itself rounds by 2^-24).
 bool hasSplitTerms(const StreamedSpace::Anchor &anchor);
 
-/// Registers that so many blocks of a multiprocessor leave each of their
-/// threads, which get them by eight.
+/// Returns the registers of each thread if `blocks` blocks are resident on an
+/// SM. Registers are allocated in multiples of eight.
 int64_t countThreadRegisters(int64_t blocks, int64_t threads,
                              const MachineModel &machine);
 
-/// Registers that an instruction of four warps takes beside its sums (26 to 30,
+/// Registers that a kernel with wgmma needs besides accumulators (26 to 30 with
 /// ptxas 13.0).
 inline constexpr int64_t kRegistersBesideSums = 32;
 
+/// The tile of a thread block.
 struct StreamTile {
-  /// By tensor cores, or by multiplication and addition.
+  /// Multiply with tensor cores; otherwise with FMA instructions.
   bool useTensorCores = false;
-  /// By those of four warps together, which read shared memory themselves.
+  /// Multiply with wgmma: four warps together, which read shared memory
+  /// directly.
   bool useWarpGroups = false;
   int64_t rows = 0, chunk = 0;
-  /// Rows from here on are in no tile.
+  /// Rows of the tile that are used; the rest is padding.
   int64_t usedRows = 0;
   unsigned threads = 0;
-  /// Chunks of right operands that have room in shared memory at a time, for
-  /// those that are copied there while earlier ones are multiplied; others pass
-  /// through registers. 1: all do.
+  /// Pipeline stages in shared memory for right operands that are copied
+  /// asynchronously (`copied`) while earlier chunks are multiplied. Other right
+  /// operands pass through registers. 1: all of them do.
   unsigned stages = 1;
   llvm::SmallPtrSet<mlir::Operation *, 4> copied;
-  /// The terms of a chunk are computed beside the products that sum those of
-  /// the chunk before.
+  /// The terms of a chunk are computed while the products that sum the terms of
+  /// the previous chunk are in flight.
   bool isAhead = false;
-  /// Threads of the block that copy right operands for those that multiply
-  /// (`threads`), which copy nothing then; 0: none.
+  /// Producer threads of the block: they copy right operands for the `threads`
+  /// consumer threads, which then copy nothing. 0: warps are not specialized.
   unsigned producers = 0;
-  /// Who looks at what a block leaves out of the stream: the block itself,
-  /// other blocks, or no one, for it walks all.
+  /// Which block checks that the parts of the stream that a block skips are
+  /// finite: the block itself, other blocks, or none, because the block skips
+  /// nothing.
   enum class Skipped { Own, Shared, None } skipped = Skipped::Own;
 
-  /// Rows that a warp takes at once by tensor cores; and all tiles have at
-  /// least.
+  /// Rows that a warp computes at once with tensor cores; also the fewest rows
+  /// of any tile.
   static constexpr int64_t kWarpRows = 16;
-  /// Rows that four warps take together.
+  /// Rows that four warps compute together (wgmma).
   static constexpr int64_t kGroupRows = 64;
-  /// Rows of tiles that they take.
+  /// Rows of a tile with specialized warps, and of a large tile without tensor
+  /// cores.
   static constexpr int64_t kJoinedRows = 128;
-  /// Parts whose states are read at a time when they are merged, so that their
-  /// reads are on the way together.
+  /// Parts whose states are read at a time when they are merged, so that the
+  /// loads are in flight together.
   static constexpr int64_t kMergedAtOnce = 4;
   /// Threads that multiply without tensor cores.
   static constexpr unsigned kPlainThreads = 256;
-  /// Threads that copy for others, all that share a limit of registers; and the
-  /// registers that each of them keeps.
+  /// Producer threads, a whole warp group because setmaxnreg applies to one;
+  /// and the registers that each keeps.
   static constexpr unsigned kProducers = 128, kProducerRegisters = 32;
 
-  /// The tile of a case that was applied to `t`.
+  /// Returns the tile of a case that was applied to `t`.
   static StreamTile get(const StreamedStages &t, llir::LoopCaseAttr loopCase);
 
-  /// Checks that a block has the registers and the shared memory for anchors of
-  /// these roles.
+  /// Accepts if a block has enough registers and shared memory for these
+  /// anchors.
   DecisionAbout<mlir::Operation *>
   fits(llvm::ArrayRef<StreamedSpace::Anchor> anchors,
        const MachineModel &machine) const;
 
-  /// The largest tile for the anchors and so many rows (nothing: unknown).
-  /// `copied` are products whose right operand may be copied. `areMany` says
-  /// whether tiles of twice as many rows are enough for the machine.
+  /// Finds the largest tile for the anchors and `rows` rows (nullopt: unknown).
+  /// `copied` are products whose right operand may be copied asynchronously.
+  /// `areMany` says whether tiles with twice as many rows still give the
+  /// machine enough blocks.
   static DecisionAbout<mlir::Operation *>
   choose(llvm::ArrayRef<StreamedSpace::Anchor> anchors,
          std::optional<int64_t> rows, const MachineModel &machine,
          llvm::ArrayRef<mlir::Operation *> copied, bool areMany,
          StreamTile &tile);
 
-  /// The tile for many rows and a long stream whose right operands some warps
-  /// copy for the others; nothing where it does not fit.
+  /// Returns the tile with specialized warps, for many rows and a long stream;
+  /// std::nullopt if it does not fit.
   std::optional<StreamTile>
   specialize(llvm::ArrayRef<StreamedSpace::Anchor> anchors,
              std::optional<int64_t> rows, const MachineModel &machine) const;
 
-  /// What a tile has of one product, whose extents are known: steps of k and
-  /// columns, both multiples of 16.
+  /// The share of a tile in one product with known extents: k and columns, both
+  /// rounded up to multiples of 16.
   struct Part {
     int64_t depth, columns;
     int64_t elementBytes, sumBytes;
@@ -111,37 +118,38 @@ struct StreamTile {
     return *findPart(anchor);
   }
 
-  /// Chunks of the product's right operand in shared memory.
+  /// Returns the pipeline stages of the product's right operand.
   unsigned countStages(const StreamedSpace::Anchor &anchor) const {
     return copied.contains(anchor.op) ? stages : 1;
   }
 
-  /// Registers of a thread that products which four warps multiply together
-  /// hold at a time: sums of all of them, and with `isAhead` the terms of a
-  /// chunk beside its scores.
+  /// Returns the registers of a thread that wgmma products hold at a time: all
+  /// accumulators, and with `isAhead` also the terms of one chunk beside the
+  /// scores of the next.
   int64_t
   countJoinedRegisters(llvm::ArrayRef<StreamedSpace::Anchor> anchors) const;
-  /// Registers that `blocks` blocks of a multiprocessor leave to each thread
-  /// that multiplies: where others copy for it, what these give back as well.
+  /// Returns the registers of each consumer thread if `blocks` blocks are
+  /// resident on an SM, including the registers that producers give up.
   int64_t countConsumerRegisters(int64_t blocks,
                                  const MachineModel &machine) const;
-  /// Bytes of the barriers by which the two kinds of threads wait for each
-  /// other, which lie before all else.
+  /// Returns the bytes of the barriers with which producers and consumers wait
+  /// for each other; they come first in shared memory.
   int64_t countBarrierBytes() const;
-  /// Blocks that find room on a multiprocessor, about.
+  /// Estimates how many blocks are resident on an SM.
   int64_t countResidents(llvm::ArrayRef<StreamedSpace::Anchor> anchors,
                          const MachineModel &machine) const;
 
-  /// Sets of threads, each as many as have all rows of the tile, that a block
-  /// of one warp has by tensor cores: each may merge some of the parts.
+  /// Returns the sets of threads, in a block of one warp that uses tensor
+  /// cores, that each cover all rows of the tile: each set may merge a share of
+  /// the parts.
   unsigned countMergingSets() const;
-  /// Rows of which a thread has elements.
+  /// Returns the number of rows of which a thread holds elements.
   int64_t countRowsOfThread() const {
     return rows * (useTensorCores ? 4 : 16) / threads;
   }
-  /// Bytes of what a thread leaves of a part of the stream: what terms are
-  /// relative to, in the order of `StreamedStages::getReferences`; the states
-  /// of reductions; and the lines that products sum.
+  /// Returns the bytes of a thread's states for one part of the stream:
+  /// references, in the order of `StreamedStages::getReferences`; the states of
+  /// reductions; and the accumulators of products.
   int64_t countStateBytes(const StreamedStages &t) const;
 
 private:
@@ -151,16 +159,16 @@ private:
   int64_t countMoved(llvm::ArrayRef<StreamedSpace::Anchor> anchors) const;
 };
 
-/// Whether blocks of threads with `bytes` of shared memory may walk `anchors`
-/// jointly with `last`, one of them (findStreamedAnchors): a tile fits, and
-/// enough rows read the same columns to fill one, or tensor cores multiply
-/// them.
+/// Returns whether thread blocks with `bytes` of shared memory can run
+/// `anchors` in one loop with `last`, one of them (findStreamedAnchors): a tile
+/// fits, and enough rows read the same columns to fill it, or tensor cores
+/// multiply them.
 DecisionAbout<mlir::Operation *>
 canStreamByBlocks(llir::ProductOpInterface last,
                   llvm::ArrayRef<mlir::Operation *> anchors,
                   const Assumptions &symbols, int64_t bytes);
-/// Whether what reads the terms of `last` leaves a tile of it possible, as far
-/// as the product itself tells.
+/// Returns whether a tile of `last` is possible, as far as the product itself
+/// and the readers of its result decide it.
 DecisionAbout<mlir::Operation *> canEndStream(llir::ProductOpInterface last,
                                               const Assumptions &symbols,
                                               int64_t bytes);

@@ -1,10 +1,10 @@
 //===- StreamedStages.h - Stages of a kernel over one streamed dim --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The anchors of a kernel over one parallel space (StageAnalysis) that may be
-// walked jointly over one further dim (StreamedSpace): a unit of work takes its
-// rows through all of them for one chunk of that dim after the other, so that
-// only a chunk of each row is on chip at a time.
+// The anchors of a kernel over one parallel space (StageAnalysis) that may run
+// in one loop over a further dim (StreamedSpace). A work item takes its rows
+// through all anchors for one chunk of that dim after the other, so only one
+// chunk of each row is on chip at a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,59 +16,64 @@
 
 namespace luminal {
 
+/// The streamed anchors of a kernel.
 class StreamedStages {
 public:
   explicit StreamedStages(KernelAnalysis &a) : a(a), s(a) {}
 
   using Role = StreamedSpace::Role;
 
-  /// Finds the anchors; refused where they cannot be walked so.
+  /// Finds the anchors; refuses if they cannot run in one loop.
   Decision find();
   /// Takes blocks and the chunk from a schedule.
   Decision apply(llir::LoopCaseAttr loopCase);
-  /// Takes so many indices of the streamed dim at a time.
+  /// Sets the chunk to `count` indices of the streamed dim.
   void setChunk(int64_t count);
 
-  /// The index of any row: a new dim of the analysis for each of the parallel
-  /// space.
+  /// Returns the index of an arbitrary row, over one new dim of the analysis
+  /// for each parallel dim.
   Index getAnyRow() const;
 
-  /// The position of the streamed dim: the first after the parallel ones.
+  /// Returns the position of the streamed dim: the first one after the parallel
+  /// dims.
   unsigned getPosition() const { return s.extents.size(); }
   llvm::ArrayRef<StreamedSpace::Anchor> getAnchors() const {
     return space->getAnchors();
   }
-  /// The elements that a product sums over the streamed dim and that have to be
-  /// computed for a chunk; null where they are read where they are.
+  /// Returns the terms that a product sums over the streamed dim, if they must
+  /// be computed for each chunk; null if they are read from memory.
   mlir::Value getComputedTerms(const StreamedSpace::Anchor &anchor) const;
 
-  /// Values of a chunk: where they are on chip.
+  /// Returns a function from an index to the position of a chunk's element on
+  /// chip.
   KernelAnalysis::Place getChunkPlace() const;
   void placeInChunk(mlir::Value v) { a.place(v, getChunkPlace()); }
 
-  /// The product of an anchor: scores over a unit's rows, a sum over one chunk.
+  /// Returns the product of an anchor: scores over the rows of a work item, or
+  /// a sum over one chunk.
   ProductAnalysis analyze(const StreamedSpace::Anchor &anchor) const;
 
-  /// Bytes of so many elements of a unit: whole lines, with room to read
-  /// vectors past the end.
+  /// Returns the bytes of `count` elements of a work item: whole cache lines,
+  /// with padding so that vectors may be read past the end.
   static Expr countRoom(mlir::Type type, const Expr &count);
-  /// The first anchor of each reference.
+  /// Returns the first anchor of each reference.
   llvm::SmallVector<const StreamedSpace::Anchor *> getReferences() const;
-  /// The type in which a reference and its factors are computed.
+  /// Returns the type in which a reference and its rescale factors are
+  /// computed.
   static mlir::Type getWideType(mlir::Value reference);
-  /// Bytes of the states of a unit's rows: what terms are relative to, in the
-  /// order of `getReferences`; then those of reductions; then the lines that
-  /// products sum, as accumulators; each in a room of its own.
+  /// Returns the bytes of the states of a work item's rows: references, in the
+  /// order of `getReferences`; then the states of reductions; then the
+  /// accumulators of products. Each begins at an aligned offset.
   Expr countStateBytes() const;
 
   KernelAnalysis &a;
   StageAnalysis s;
   std::optional<StreamedSpace> space;
-  /// Of the streamed dim.
+  /// The extent of the streamed dim.
   Expr extent;
   int64_t chunk = 0;
-  /// Dims of the analysis: where the chunk begins, and where it ends if the
-  /// last one that a unit walks ends before the streamed dim does.
+  /// Dims of the analysis: the beginning of the chunk; and the end of the work
+  /// item's last chunk, if that ends before the streamed dim does.
   unsigned begin = 0;
   std::optional<unsigned> end;
 };

@@ -1,10 +1,10 @@
 //===- TransposedReads.h - What is read across memory -----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A map that transposes reads neighbours of its results far apart from each
-// other: neighbours in memory are those along another axis. A tile of such a
-// value that is brought through memory on chip is read along that axis and
-// written along the results'.
+// A map that transposes reads elements that are far apart in memory for
+// neighbouring results: memory is contiguous along another axis. If a tile of
+// such a value is staged on chip, it is read along that axis and written along
+// the results' last axis.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,20 +15,21 @@
 
 namespace luminal {
 
+/// The transposing views of a kernel.
 struct TransposedReads {
-  /// Views that are read at the index of the results and nowhere else.
+  /// Views that are read at the index of the results only.
   llvm::SmallVector<mlir::Operation *> ops;
-  /// The axis of the domain along which all that they read are neighbours; the
-  /// results' is the last.
+  /// The axis of the domain along which everything that the views read is
+  /// contiguous. Results are contiguous along the last axis.
   size_t axis = 0;
 };
 
-/// The axes of a kernel that computes element by element: its results have one
-/// shape.
+/// Returns the axes of a kernel that computes element by element; all its
+/// results have one shape.
 Domain findMapDomain(KernelAnalysis &a);
 
-/// Those of a kernel without loops, over its `domain`; no ops where there are
-/// none.
+/// Returns the transposed reads of a kernel without loops over its `domain`;
+/// `ops` is empty if there are none.
 TransposedReads findTransposedReads(KernelAnalysis &a, const Domain &domain);
 
 } // namespace luminal

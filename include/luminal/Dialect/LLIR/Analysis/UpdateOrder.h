@@ -8,17 +8,17 @@
 
 namespace luminal::llir {
 
-/// Whether the updates of a scatter give the same bits in any order, and at
-/// once: integers are added or compared, which is exact; f32 or f64 are
-/// compared, of which -0 is below 0 then; there is at most one update; or rows
-/// are set whose indices are pairwise different, or whose elements follow from
-/// the index alone, so that equal indices set equal rows. Found from the ops
-/// that define the indices and updates, in a kernel's body or outside of one.
-/// `symbols` are the ranges of the symbols.
+/// Returns whether the updates of a scatter give the same bits in any order,
+/// also in parallel. This holds for: sums and maxima of integers, which are
+/// exact; maxima of f32 or f64, with -0 ordered below 0; a single
+/// update; and `set` if the indices are pairwise different, or if the elements
+/// depend on the index alone, so that equal indices set equal rows. The proof
+/// uses the ops that define indices and updates, inside a kernel's body or
+/// outside. `symbols` are the ranges of the symbols.
 bool isOrderFree(ScatterOp op, const Assumptions &symbols);
 
-/// Whether `indices`, of one dim, hold each of 0 to `rows` - 1 once: all of the
-/// order of one row.
+/// Returns whether `indices`, of one dim, is proved to hold each of 0 to `rows`
+/// - 1 once: all of the order (argsort) of one row.
 bool isPermutation(mlir::Value indices, const Expr &rows,
                    const Assumptions &symbols);
 

@@ -1,7 +1,8 @@
 //===- AllAttrs.td - The attributes of LLIR, of all headers -*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A dialect has one parser for all of its attributes.
+// Includes every file that defines attributes of LLIR: mlir-tblgen generates one attribute parser for the whole
+// dialect.
 //
 //===----------------------------------------------------------------------===//
 

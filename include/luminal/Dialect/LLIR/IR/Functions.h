@@ -1,7 +1,7 @@
 //===- Functions.h - What is known of the scalar functions ------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Functions.def has a row for each.
+// The table itself is Functions.def.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,29 +13,31 @@
 
 namespace luminal::llir {
 
-/// Element types of a function's operands. Numbers are floats that have
-/// arithmetic, i32 and i64.
+/// The element types that a function accepts as operands. `Number` is a float
+/// type with arithmetic, i32 or i64.
 enum class OperandTypes { Float, Number, NumberOrBool, Bool, Any };
 
+/// Returns the operand types that `fn` accepts.
 OperandTypes getOperandTypes(Fn fn);
 
-/// The maximum error of the code of `fn`, in units of the last place of
-/// `element`, the element type of the result. 0 for i1 and integers.
+/// Returns the maximum error of the code of `fn`, in ulps of `element`, the
+/// element type of the result. 0 for i1 and integers.
 double getUlps(Fn fn, mlir::Type element);
 
-/// The value for floats, in f64; none where Functions.def has none.
+/// Evaluates `fn` on floats, in f64; std::nullopt if Functions.def gives no
+/// value.
 std::optional<double> evaluate(Fn fn, llvm::ArrayRef<double> operands);
 
-/// Whether the code of `fn` gives the same numbers with its two operands
-/// exchanged. Not max and min, which may return either zero.
+/// Returns whether the code of `fn` gives the same numbers if its two operands
+/// are exchanged. False for max and min, which may return either zero.
 bool isCommutative(Fn fn);
 
-/// Values in f64 that Functions.def names.
+/// The f64 functions that Functions.def names.
 namespace values {
 
 inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// x * Phi(x), by erfc so that the lower tail stays accurate.
+/// x * Phi(x), by erfc, which keeps the lower tail accurate.
 inline double gelu(double x) {
   return 0.5 * x * std::erfc(-x * std::sqrt(0.5));
 }

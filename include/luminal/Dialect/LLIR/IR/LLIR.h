@@ -20,32 +20,33 @@ using Index = std::vector<Expr>;
 
 namespace luminal::llir {
 
-/// Makes a dim of an extent, for BodyOpInterface::getReads.
+/// Makes a new dim of the given extent, for BodyOpInterface::getReads.
 using AddDim = llvm::function_ref<Expr(const Expr &extent)>;
-/// Takes the index at which an operand is read.
+/// Receives an operand and the index at which it is read.
 using ReadAt = llvm::function_ref<void(mlir::OpOperand &, Index)>;
 
-/// The inputs of a roofline estimate; expressions over the program's symbols.
+/// The inputs of a roofline estimate, as expressions over the program's
+/// symbols.
 struct Cost {
   Expr bytesRead;
   Expr bytesWritten;
-  /// Scalar operations, a transcendental counted as `getFlops(Fn)` of them.
+  /// Scalar operations; a transcendental counts as `getFlops(Fn)` of them.
   Expr flops;
-  /// Kernels launched.
+  /// Number of kernel launches.
   Expr launches;
-  /// Of the operations, multiplications with addition of matrices, of elements
-  /// of so many bits; those of f64 are two operations each.
+  /// The multiply-adds of matrix products, on elements of `productBits` bits.
+  /// `flops` includes them: one operation each, two for f64.
   Expr products = {};
   unsigned productBits = 0;
 
-  /// Time in nanoseconds by the roofline of one core of a CPU, or of a whole
-  /// GPU, symbols at their nominal values: ranks programs before anything is
-  /// measured.
+  /// Returns the roofline time in nanoseconds, on one core of a CPU or on a
+  /// whole GPU, with symbols at their nominal values. It ranks programs before
+  /// anything is measured.
   double price(const Assumptions &assumptions,
                const MachineModel &machine) const;
 };
 
-/// A field of a launch by the name that it has in the manifest.
+/// A launch field under its name in the manifest.
 struct LaunchField {
   llvm::StringRef name;
   std::variant<Expr, int64_t, bool, double, DType, std::string> value;
@@ -53,28 +54,29 @@ struct LaunchField {
 
 enum class Fn : uint32_t;
 
-/// Threads of a GPU's block, and of those that take a unit of work together.
+/// The size of a GPU's thread block, and how many of its threads share a work
+/// item.
 struct WholeThreads {
   unsigned threads = 0, team = 1;
 };
 
-/// How an element changes when a reference u of its row becomes u'
+/// How an element changes when the reference u of its row becomes u'
 /// (RescaleOpInterface).
 struct Rescaling {
   enum class Kind {
-    /// It does not change.
+    /// It does not depend on the reference.
     Fixed,
-    /// It grows by `slope` * (u' - u); so does the reference itself.
+    /// It grows by `slope` * (u' - u). The reference itself has slope 1.
     Shifted,
     /// It is multiplied by base(u - u'), where base is an exponential.
     Scaled,
-    /// In another way.
+    /// It changes in some other way.
     Other,
   };
   Kind kind = Kind::Fixed;
   int64_t slope = 0;
   Fn base = Fn(0);
-  /// Of a fixed one: what every element is, where that is known.
+  /// For `Fixed`: the value of every element, if it is known.
   std::optional<double> number;
 
   static Rescaling shifted(int64_t slope) {
@@ -88,14 +90,14 @@ struct Rescaling {
   bool isFixed() const { return kind == Kind::Fixed; }
   bool isScaled() const { return kind == Kind::Scaled; }
   bool isShifted() const { return kind == Kind::Shifted; }
-  /// Whether it is known to be `n` everywhere.
+  /// Returns whether every element is known to be `n`.
   bool is(double n) const { return isFixed() && number == n; }
 };
 
-/// What a symbol is taken for where nothing more is known.
+/// The value that estimates assume for a symbol of which nothing is known.
 constexpr int64_t kNominalSymbol = 64;
-/// An estimate of a size that is known only at run time: each symbol at
-/// `nominal`, clamped to its range. Used by estimates, never for correctness.
+/// Estimates a size that is known only at run time: each symbol is `nominal`,
+/// clamped to its range. For estimates only, never for correctness.
 double nominalValue(const Expr &e, const Assumptions &assumptions,
                     int64_t nominal = kNominalSymbol);
 
@@ -120,36 +122,38 @@ double nominalValue(const Expr &e, const Assumptions &assumptions,
 
 namespace luminal::llir {
 
-/// In what sums and maxima of elements of this type are kept: those of 16 bits
-/// in 32.
+/// Returns the accumulator type for sums and maxima of such elements: a 32-bit
+/// type for 16-bit ones, else the type itself.
 mlir::Type getAccumulatorType(mlir::Type element);
 
-/// What a scan of elements of the type `from` carries from one element to the
-/// next, as tensors hold it: a number for each.
+/// Returns the element types of the tensors that hold the state of a scan from
+/// elements of type `from` to results of type `to`: one for each number of a
+/// state.
 llvm::SmallVector<mlir::Type> getScanStates(ScanKind kind, mlir::Type from,
                                             mlir::Type to, bool positions);
 
-/// Whether the op has loops of its own, whose form a schedule must state.
+/// Returns whether the op has loops of its own, so that a schedule must state
+/// their form.
 bool hasLoops(mlir::Operation *op);
 
-/// Elements of a tensor type, and the bytes that memory holds them in.
+/// Return the number of elements of a tensor type, and their bytes in memory.
 Expr countElements(mlir::Type tensor);
 Expr countBytes(mlir::Type tensor);
-/// Whether a size or an element of what the op, or an op in it, computes
-/// depends on a symbol besides its operands.
+/// Returns whether the op, or an op inside it, uses a symbol: in the size of a
+/// result, or in the value of an element (other than through operands).
 bool usesSymbols(mlir::Operation *op);
-/// Whether cuBLASLt computes epilogues on a matrix as they are defined: its
-/// rows and batches begin at multiples of 16 bytes, as tensors do. Elsewhere
-/// its gelu is a coarse one, it rounds before a relu, and relu of NaN is 0
-/// (measured in version 13.1). `map` is linear.
+/// Returns whether cuBLASLt computes epilogues on a matrix as they are defined.
+/// It does if rows and batches begin at multiples of 16 bytes, as tensors do.
+/// Otherwise its gelu is a coarse approximation, it rounds before a relu, and
+/// relu of NaN is 0 (measured in version 13.1). `map` is linear.
 bool hasExactEpilogues(hlir::MapAttr map, mlir::Type element,
                        const Assumptions &symbols);
-/// Whether an argument of a function is a weight.
+/// Returns whether a function argument is a weight.
 bool isWeight(mlir::BlockArgument argument);
 
-/// Number of operands of a scalar function: 1, 2 or 3.
+/// Returns the number of operands of a scalar function: 1, 2 or 3.
 unsigned getArity(Fn fn);
-/// Cost of one scalar function in simple operations.
+/// Returns the cost of a scalar function in simple operations.
 unsigned getFlops(Fn fn);
 
 } // namespace luminal::llir

@@ -7,8 +7,8 @@
 include "luminal/Dialect/LLIR/IR/LLIRBase.td"
 include "mlir/IR/EnumAttr.td"
 
-/// One scalar function. Unary, binary or ternary as the comment says; operand and result types as verified by the op.
-/// Functions.def says how accurate each is in each type.
+/// The scalar functions. Comments below give the number of operands; the op's verifier checks operand and result types.
+/// Functions.def states the accuracy of each function for each type.
 def LLIR_Fn : I32EnumAttr<"Fn", "a scalar function", [
     // Unary.
     I32EnumAttrCase<"Neg", 0, "neg">, I32EnumAttrCase<"Abs", 1, "abs">, I32EnumAttrCase<"Exp", 2, "exp">,
@@ -20,13 +20,13 @@ def LLIR_Fn : I32EnumAttr<"Fn", "a scalar function", [
     I32EnumAttrCase<"GeluTanh", 18, "gelu_tanh">, I32EnumAttrCase<"Cast", 19, "cast">,
     I32EnumAttrCase<"Floor", 20, "floor">, I32EnumAttrCase<"Ceil", 21, "ceil">, I32EnumAttrCase<"Round", 22, "round">,
     I32EnumAttrCase<"Trunc", 23, "trunc">, I32EnumAttrCase<"Not", 24, "not">, I32EnumAttrCase<"IsNan", 25, "is_nan">,
-    // exp with a larger error, for terms that their sum divides.
+    // exp with a larger error bound, for softmax terms (each is divided by the sum of all).
     I32EnumAttrCase<"ExpFast", 26, "exp_fast">,
-    // The bits of an element as those of a type of the same width.
+    // Reinterprets the bits of an element as another type of the same width.
     I32EnumAttrCase<"Bitcast", 27, "bitcast">,
-    // exp2 for terms that are rounded to f16 or bf16 and divided by their sum. In f32, what is below 2^-126 may be 0.
+    // exp2 for softmax terms that are rounded to f16 or bf16. In f32, results below 2^-126 may be flushed to 0.
     I32EnumAttrCase<"Exp2Fast", 28, "exp2_fast">,
-    // exp for the same terms, by exp2_fast.
+    // exp for the same terms, computed with exp2_fast.
     I32EnumAttrCase<"ExpApprox", 29, "exp_approx">,
     // Binary. mod has the sign of the dividend; max and min give NaN if either operand is NaN; integer div truncates.
     I32EnumAttrCase<"Add", 32, "add">, I32EnumAttrCase<"Sub", 33, "sub">, I32EnumAttrCase<"Mul", 34, "mul">,
@@ -78,13 +78,14 @@ def LLIR_ArgumentKind : I32EnumAttr<"ArgumentKind", "who supplies the memory of 
 //===----------------------------------------------------------------------===//
 
 def LLIR_LoopAxisAttr : LLIR_Attr<"LoopAxis", "loop_axis"> {
-  let summary = "some dims as one loop, and how it is cut";
+  let summary = "one loop over some dims, and its blocking";
   let description = [{
-    `dims` are dims of the kernel's index space, taken row-major as one axis. A unit of work takes `block` consecutive
-    indices of it (0: all), and `lanes` of them at a time run across the lanes of vectors.
+    `dims` are dims of the kernel's index space, joined row-major into one axis. A work item takes `block` consecutive
+    indices of the axis (0: all of them); `lanes` is the number of consecutive indices that the lanes of one vector
+    take.
 
-    Example: `#llir.loop_axis<d0*d1:4096 v16>`: 4096 indices of d0 and d1 joined, 16 lanes at a time. Without a number
-    one index, `:all` for all of them.
+    Example: `#llir.loop_axis<d0*d1:4096 v16>`: the joined dims d0 and d1 in blocks of 4096 indices, 16 lanes a vector.
+    An axis without a number has blocks of one index; `:all` is one block of all indices.
   }];
   let parameters = (ins ArrayRefParameter<"unsigned">:$dims, "int64_t":$block, "unsigned":$lanes);
   let hasCustomAssemblyFormat = 1;
@@ -94,8 +95,9 @@ def LLIR_LoopAxisAttr : LLIR_Attr<"LoopAxis", "loop_axis"> {
 def LLIR_LoopFormAttr : LLIR_Attr<"LoopForm", "loop_form"> {
   let summary = "how one op of a kernel is computed";
   let description = [{
-    `op` is the position of an op in the kernel's body, from 0; `form` names how its loops are written, or `keep` where
-    its elements are kept once computed. What the numbers mean, and which a form has, is up to the form (docs/LLIR.md).
+    `op` is the position of an op in the kernel's body, counted from 0. `form` names how the op's loops are written; the
+    form `keep` keeps the op's elements after they are computed. Each form defines which numbers it takes and what they
+    mean (docs/LLIR.md).
 
     Example: `#llir.loop_form<op1 = tile {rows = 14, vectors = 2}>`
   }];
@@ -103,25 +105,26 @@ def LLIR_LoopFormAttr : LLIR_Attr<"LoopForm", "loop_form"> {
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The integer of that name, or `otherwise`.
+    /// Returns the integer named `name`, or `otherwise` if there is none.
     int64_t getNumber(::llvm::StringRef name, int64_t otherwise) const;
-    /// The word of that name; empty where there is none.
+    /// Returns the string named `name`; empty if there is none.
     ::llvm::StringRef getWord(::llvm::StringRef name) const;
   }];
 }
 
 def LLIR_LoopCaseAttr : LLIR_Attr<"LoopCase", "loop_case"> {
-  let summary = "the schedule of a kernel where a condition holds";
+  let summary = "the schedule of a kernel under a condition on symbols";
   let description = [{
-    `guard` holds quantities over the program's symbols and `bounds` a least and a greatest value of each (the greatest
-    may be the largest int64: none); the case applies where all are within them. Without a guard it always applies.
-    `grid` cuts the parallel index space into units of work, the last axis fastest; `stream` are the axes that a unit
-    walks for the reductions of the kernel; `parts` cuts the reduced dim of those that read no other one: a unit of work
-    is one part of a block of the grid, and the last to arrive goes on with the states of all (1: it is not cut). `forms`
-    say how each op with loops is computed. On a GPU, `threads` is the
-    size of a thread block (0 on a CPU), and `team` how many of its threads, next to each other, share a unit of work.
-    With `nontemporal` whole vectors of results are written past the caches, which no cache would hold until they are
-    read.
+    `guard` lists quantities over the program's symbols, and `bounds` the least and the greatest value of each (the
+    largest int64 means no upper bound). The case applies if every quantity is within its bounds; a case without a guard
+    always applies. `grid` cuts the parallel index space into work items; the last axis varies fastest. `stream` lists
+    the axes over which a work item iterates for the kernel's reductions. `parts` is a split-k factor: it cuts the dim
+    reduced by those reductions that read no other op with loops. A work item is then one part of one block of the grid,
+    and
+    the last part to finish merges the states of all parts (1: the dim is not cut). `forms` state how each op with loops
+    is computed. On a GPU, `threads` is the size of a thread block (0 on a CPU), and `team` is the number of adjacent
+    threads that share a work item (a thread group). With `nontemporal`, whole vectors of results are written with
+    streaming stores, which bypass the caches; this is for results that no cache would hold until they are read.
 
     Example: `#llir.loop_case<if (s0: [0, 4]) grid(d0) stream(d1 v16) op1 = pass {unroll = 2}>`, and for a GPU
     `#llir.loop_case<grid(d0) stream(d1:all v4) threads(256, 32) op1 = pass {lanes = 4, unroll = 2}>`: a block has 256
@@ -135,7 +138,7 @@ def LLIR_LoopCaseAttr : LLIR_Attr<"LoopCase", "loop_case"> {
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The form of the op at position `op`; null where none is stated.
+    /// Returns the form of the op at position `op`; null if the case states none.
     LoopFormAttr getForm(unsigned op) const;
   }];
 }
@@ -143,8 +146,9 @@ def LLIR_LoopCaseAttr : LLIR_Attr<"LoopCase", "loop_case"> {
 def LLIR_LoopsAttr : LLIR_Attr<"Loops", "loops"> {
   let summary = "the schedule of a kernel";
   let description = [{
-    How a kernel runs, which its body does not say: cases, the first whose guard holds applies, the last has none. The
-    interpreter ignores it, `llir-schedule-kernels` writes it, emitters obey it (docs/LLIR.md, "Schedules").
+    How a kernel runs on a machine; its body does not say. The first case whose guard holds applies; the last case has
+    no guard. `llir-schedule-kernels` writes the schedule, emitters follow it, and the interpreter ignores it
+    (docs/LLIR.md, "Schedules").
 
     Example: `#llir.loops<if (s0: [0, 4]) grid(d1:512) op0 = dot {rows = 2} else grid(d1:256, d0:112) op0 = tile {rows = 14}>`
   }];
@@ -155,9 +159,9 @@ def LLIR_LoopsAttr : LLIR_Attr<"Loops", "loops"> {
 
 def LLIR_BufferType : TypeDef<LLIR_Dialect, "Buffer"> {
   let mnemonic = "buffer";
-  let summary = "memory of a schedule";
+  let summary = "a memory buffer of a program's schedule";
   let description = [{
-    A range of bytes that steps read and write. The op that defines it says what it holds.
+    A range of bytes that steps read and write. The op that defines the buffer says what it holds.
 
     Example: `!llir.buffer`
   }];

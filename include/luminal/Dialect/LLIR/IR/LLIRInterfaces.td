@@ -9,17 +9,17 @@ include "mlir/IR/OpBase.td"
 def LLIR_CostOpInterface : OpInterface<"CostOpInterface"> {
   let cppNamespace = "::luminal::llir";
   let description = [{
-    The inputs of a roofline estimate. Every quantity is an expression over the program's symbols. `getCost` of a flat
-    op is its cost in the body of a fused kernel; of a kernel, the launch as a whole.
+    The inputs of a roofline estimate. Every quantity is an expression over the program's symbols. For a flat op,
+    `getCost` is the cost of the op in the body of a fused kernel; for a kernel, it is the cost of the whole launch.
   }];
   let methods = [
-    InterfaceMethod<"Bytes read and written, scalar operations, and launches (0 for ops that move no data).",
+    InterfaceMethod<"Returns bytes read and written, scalar operations, and launches (0 for ops that move no data).",
                     "::luminal::llir::Cost", "getCost", (ins), "", [{
       return ConcreteOp::getCostOf($_op->getOperandTypes(), $_op->getResultTypes(), $_op->getAttrDictionary())
           .value_or(::luminal::llir::Cost());
     }]>,
-    StaticInterfaceMethod<[{The same of an op that need not exist, for the e-graph; `attributes` are its inherent ones.
-                            std::nullopt where only an op can tell.}],
+    StaticInterfaceMethod<[{Returns the same for an op that need not exist, for the e-graph. `attributes` are the op's
+                            inherent attributes. std::nullopt if the cost needs the op itself.}],
                           "std::optional<::luminal::llir::Cost>", "getCostOf",
                           (ins "::mlir::TypeRange":$operands, "::mlir::TypeRange":$results,
                                "::mlir::DictionaryAttr":$attributes),
@@ -30,16 +30,16 @@ def LLIR_CostOpInterface : OpInterface<"CostOpInterface"> {
 def LLIR_CodeOpInterface : OpInterface<"CodeOpInterface"> {
   let cppNamespace = "::luminal::llir";
   let description = [{
-    What an op adds to the code of a kernel that computes it. Fusion counts it against the kernel's budget
-    (`luminal/Dialect/LLIR/Utils/CodeBudget.h`, which also says what the unit is).
+    How much code an op adds to the kernel that computes it. Fusion counts this against the kernel's budget
+    (`luminal/Dialect/LLIR/Utils/CodeBudget.h` defines the unit).
   }];
   let methods = [
-    InterfaceMethod<"Code that computes one element of the result from elements of the operands, at least 1.",
+    InterfaceMethod<"Returns the code that computes a result element from elements of the operands; at least 1.",
                     "int64_t", "getCodeSize">,
-    InterfaceMethod<[{Copies of the code of its operands, and of its own, that the loops of the op hold (unrolled, masked,
-                      and for few rows); 0 for an op without loops, whose code is in those of its readers.}],
+    InterfaceMethod<[{Returns how many copies of its own and its operands' code the op's loops contain (unrolled, masked
+                      and few-row versions). 0 for an op without loops: its readers' loops contain its code.}],
                     "int64_t", "getLoopCopies", (ins), "", "return 0;">,
-    InterfaceMethod<"Copies of the code of its readers that its loops hold for each copy of a plain loop over elements.",
+    InterfaceMethod<"Returns how many copies of its readers' code its loops contain, relative to a plain element loop.",
                     "int64_t", "getReaderCopies", (ins), "", "return 1;">
   ];
 }
@@ -51,14 +51,14 @@ def LLIR_CodeOpInterface : OpInterface<"CodeOpInterface"> {
 def LLIR_BodyOpInterface : OpInterface<"BodyOpInterface"> {
   let cppNamespace = "::luminal::llir";
   let description = [{
-    An op that a kernel may hold. All its results have one index space, and an element of them is computed from elements
-    of the operands. What else an op is, a further interface says: a reduction, a product, an update. How its elements
-    become code is an interface of the target's emission (`luminal/Conversion/Emission.td`).
+    An op that a kernel may hold. All its results have one index space, and each result element is computed from
+    elements of the operands. Further interfaces say whether the op is a reduction, a product, an update and so on. An
+    interface of the target's code generator says how its elements become code (`luminal/Conversion/Emission.td`).
   }];
   let methods = [
-    InterfaceMethod<[{Calls `read` with the index at which each operand is read for the elements of the results at `index`,
-                      as a rule at `index` itself. `addDim` makes a dim of that extent: a reduced index, or a row that only
-                      an element tells.}],
+    InterfaceMethod<[{Calls `read` for each operand with the index at which the op reads it for the result elements at
+                      `index`; by default `index` itself. `addDim` makes a new dim of a given extent, for a reduced
+                      index or for a row number that is loaded from memory.}],
                     "void", "getReads",
                     (ins "const ::luminal::Index &":$index, "::luminal::llir::AddDim":$addDim,
                          "::luminal::llir::ReadAt":$read),
@@ -66,12 +66,12 @@ def LLIR_BodyOpInterface : OpInterface<"BodyOpInterface"> {
       for (::mlir::OpOperand &operand : $_op->getOpOperands())
         read(operand, index);
     }]>,
-    InterfaceMethod<"The element itself where it is an expression of its index.",
+    InterfaceMethod<"Returns the element as an expression of its index; std::nullopt if it is not one.",
                     "std::optional<::luminal::Expr>", "getElementExpr", (ins "const ::luminal::Index &":$index),
                     "", "return std::nullopt;">,
-    InterfaceMethod<"Whether it moves and computes nothing, so that each of its readers repeats it.",
+    InterfaceMethod<"Returns whether the op is index arithmetic only; such an op is repeated in each of its readers.",
                     "bool", "isFree", (ins), "", "return false;">,
-    InterfaceMethod<"Whether each operand is read at the index of the result.",
+    InterfaceMethod<"Returns whether each operand is read at the index of the result.",
                     "bool", "isPointwise", (ins), "", "return false;">
   ];
 }
@@ -79,35 +79,36 @@ def LLIR_BodyOpInterface : OpInterface<"BodyOpInterface"> {
 def LLIR_ReductionOpInterface : OpInterface<"ReductionOpInterface", [LLIR_BodyOpInterface]> {
   let cppNamespace = "::luminal::llir";
   let description = [{
-    An op whose elements are each a loop over one further dim: a state takes what the op reads along it one by one, and
-    may be merged with that of another part of the dim. Kernels can always compute it as such a loop.
+    An op whose every result element is a loop over one further dim. The loop accumulates what the op reads along that
+    dim into a state, one index after the other; states of two parts of the dim can be merged. A kernel can always
+    compute the op as such a loop.
   }];
   let methods = [
-    InterfaceMethod<"Extent of that dim.", "::luminal::Expr", "getReducedExtent">,
-    InterfaceMethod<"The types of the values that a state has.", "::llvm::SmallVector<::mlir::Type>", "getStateTypes">
+    InterfaceMethod<"Returns the extent of the reduced dim.", "::luminal::Expr", "getReducedExtent">,
+    InterfaceMethod<"Returns the types of the values of a state.", "::llvm::SmallVector<::mlir::Type>", "getStateTypes">
   ];
 }
 
 def LLIR_RowReductionOpInterface : OpInterface<"RowReductionOpInterface", [LLIR_ReductionOpInterface]> {
   let cppNamespace = "::luminal::llir";
   let description = [{
-    A reduction of rows: the operands are all of one shape [rows..., n], the results of shape [rows...]. Kernels compute
-    several over the same rows in passes.
+    A reduction of rows: all operands have one shape [rows..., n], the results have the shape [rows...]. A kernel
+    computes several reductions of the same rows as passes over the row.
   }];
 }
 
 def LLIR_ProductOpInterface : OpInterface<"ProductOpInterface", [LLIR_ReductionOpInterface]> {
   let cppNamespace = "::luminal::llir";
   let description = [{
-    A sum of products of two operands over one contracted dim, each read through a map from [result dims..., contracted
-    dim]. Kernels compute it in tiles.
+    A sum of products of two operands over one contracted dim. Each operand is read through a map from [result dims...,
+    contracted dim]. Kernels compute the op in tiles.
   }];
   let methods = [
-    InterfaceMethod<"The left operand.", "::mlir::Value", "getLhs">,
-    InterfaceMethod<"The right operand.", "::mlir::Value", "getRhs">,
-    InterfaceMethod<"How the left operand is read.", "::luminal::hlir::MapAttr", "getLhsMap">,
-    InterfaceMethod<"How the right operand is read.", "::luminal::hlir::MapAttr", "getRhsMap">,
-    InterfaceMethod<"Reads the operands through other maps.", "void", "setMaps",
+    InterfaceMethod<"Returns the left operand.", "::mlir::Value", "getLhs">,
+    InterfaceMethod<"Returns the right operand.", "::mlir::Value", "getRhs">,
+    InterfaceMethod<"Returns the left operand's map.", "::luminal::hlir::MapAttr", "getLhsMap">,
+    InterfaceMethod<"Returns the right operand's map.", "::luminal::hlir::MapAttr", "getRhsMap">,
+    InterfaceMethod<"Replaces the maps of both operands.", "void", "setMaps",
                     (ins "::luminal::hlir::MapAttr":$lhs, "::luminal::hlir::MapAttr":$rhs), "", [{
       $_op.setLhsMapAttr(lhs);
       $_op.setRhsMapAttr(rhs);
@@ -118,16 +119,18 @@ def LLIR_ProductOpInterface : OpInterface<"ProductOpInterface", [LLIR_ReductionO
 def LLIR_RescaleOpInterface : OpInterface<"RescaleOpInterface", [LLIR_BodyOpInterface]> {
   let cppNamespace = "::luminal::llir";
   let description = [{
-    An op that says how its elements change when a *reference* of their row does, a value that they are taken relative to:
-    `exp(x - m)` is scaled by `exp(m - m')` when `m` becomes `m'`, and so is a sum of such terms. By that a reduction that
-    follows a maximum may run beside it: what it has taken is scaled whenever the maximum grows.
+    An op that says how its elements change when the *reference* of their row changes. A reference is a value of the row
+    that elements are relative to, such as the running maximum of an online softmax: `exp(x - m)` is multiplied by the
+    rescale factor `exp(m - m')` when `m` becomes `m'`, and so is a sum of such terms. This lets a reduction that
+    depends on a maximum run in the same loop as the maximum: what it has accumulated is rescaled whenever the maximum
+    grows.
   }];
   let methods = [
-    InterfaceMethod<[{How the elements of the results change, given how those of each operand do. Of a reduction: how its state
-                      changes, given how its terms do.}],
+    InterfaceMethod<[{Returns how the elements of the results change, given how those of each operand change. For a
+                      reduction: how its state changes, given how its terms change.}],
                     "::luminal::llir::Rescaling", "getRescaling",
                     (ins "::llvm::ArrayRef<::luminal::llir::Rescaling>":$operands)>,
-    InterfaceMethod<"Whether the result is a reduction's greatest term, which may serve as a reference.",
+    InterfaceMethod<"Returns whether the result is a reduction's maximum, which may serve as a reference.",
                     "bool", "isMaximum", (ins), "", "return false;">
   ];
 }
@@ -135,42 +138,44 @@ def LLIR_RescaleOpInterface : OpInterface<"RescaleOpInterface", [LLIR_BodyOpInte
 def LLIR_UpdateOpInterface : OpInterface<"UpdateOpInterface", [LLIR_BodyOpInterface]> {
   let cppNamespace = "::luminal::llir";
   let description = [{
-    A destination of which some elements are replaced or combined, in order. A kernel may do it in the destination's
+    An op that replaces or combines some elements of a destination, in order. A kernel may do so in the destination's
     memory. The result has the destination's type.
   }];
   let methods = [
-    InterfaceMethod<"The value that is updated.", "::mlir::Value", "getDest">,
-    InterfaceMethod<"The operand that it is.", "::mlir::OpOperand &", "getDestMutable">,
-    InterfaceMethod<"What it is updated with, an operand.", "::mlir::Value", "getUpdates">
+    InterfaceMethod<"Returns the destination, the value that is updated.", "::mlir::Value", "getDest">,
+    InterfaceMethod<"Returns the destination's operand.", "::mlir::OpOperand &", "getDestMutable">,
+    InterfaceMethod<"Returns the operand that holds the updates.", "::mlir::Value", "getUpdates">
   ];
 }
 
 def LLIR_LookupOpInterface : OpInterface<"LookupOpInterface", [LLIR_BodyOpInterface]> {
   let cppNamespace = "::luminal::llir";
   let description = [{
-    An op that takes elements of `data` at places which other elements tell.
+    An op that reads elements of `data` at positions that are loaded from `indices`.
   }];
   let methods = [
-    InterfaceMethod<"The value of which elements are taken.", "::mlir::Value", "getData">,
-    InterfaceMethod<"The value that tells which.", "::mlir::Value", "getIndices">
+    InterfaceMethod<"Returns the value whose elements are read.", "::mlir::Value", "getData">,
+    InterfaceMethod<"Returns the value that holds the positions.", "::mlir::Value", "getIndices">
   ];
 }
 
 def LLIR_WholeOpInterface : OpInterface<"WholeOpInterface", [LLIR_BodyOpInterface]> {
   let cppNamespace = "::luminal::llir";
   let description = [{
-    An op that is a kernel of its own: its operands are the kernel's, in memory, and its results are those of the kernel.
-    What a unit of its work is, and which threads take one together, the op says; the code of a unit is an interface of
-    the target's emission (`WholeEmissionOpInterface`).
+    An op that is a whole kernel: its operands are the kernel's operands, in memory, and its results are the kernel's
+    results. The op defines what a work item is and how many threads share one. An interface of the target's code
+    generator emits the code of a work item (`WholeEmissionOpInterface`).
   }];
   let methods = [
-    InterfaceMethod<"Units of work, which may be done in any order or at once.", "::luminal::Expr", "countUnits">,
-    InterfaceMethod<"Simple operations of all units together.", "::luminal::Expr", "countOperations">,
-    InterfaceMethod<[{Threads of a GPU's block, and of them those that take a unit together; a machine without blocks has
-                      one for each unit.}],
+    InterfaceMethod<"Returns the number of work items, which may run in any order or in parallel.",
+                    "::luminal::Expr", "countUnits">,
+    InterfaceMethod<"Returns the simple operations of all work items together.", "::luminal::Expr", "countOperations">,
+    InterfaceMethod<[{Returns the size of a GPU's thread block, and how many of its threads share a work item. A machine
+                      without thread blocks has one thread for each work item.}],
                     "::luminal::llir::WholeThreads", "chooseThreads",
                     (ins "const ::luminal::Assumptions &":$symbols, "const ::luminal::MachineModel &":$machine)>,
-    InterfaceMethod<"Checks that a team of so many threads, in blocks of `threads`, can take a unit; what is wrong.",
+    InterfaceMethod<[{Returns why groups of `team` threads, in blocks of `threads`, cannot share a work item; empty if they
+                      can.}],
                     "std::string", "checkTeam",
                     (ins "unsigned":$threads, "unsigned":$team, "const ::luminal::MachineModel &":$machine), "", "return {};">
   ];
@@ -183,13 +188,13 @@ def LLIR_WholeOpInterface : OpInterface<"WholeOpInterface", [LLIR_BodyOpInterfac
 def LLIR_StandaloneOpInterface : OpInterface<"StandaloneOpInterface"> {
   let cppNamespace = "::luminal::llir";
   let description = [{
-    A flat op between kernels: its operands are whole tensors in memory, and so are its results. Fusion leaves it as it
-    is; what it reads is written by a kernel before it.
+    A flat op between kernels: its operands and results are whole tensors in memory. Fusion does not change it; kernels
+    before it write its operands.
   }];
   let methods = [
-    InterfaceMethod<"Whether its results are memory that it writes, so that they can be results of the function.",
+    InterfaceMethod<"Returns whether it writes results to separate memory, so that a function may return them.",
                     "bool", "writesResults", (ins), "", "return true;">,
-    InterfaceMethod<"Whether it goes on using the memory of its operands, which then is nobody else's.",
+    InterfaceMethod<"Returns whether it keeps using its operands' memory, which no other value may then share.",
                     "bool", "keepsOperands", (ins), "", "return false;">
   ];
 }
@@ -200,21 +205,21 @@ def LLIR_BufferOpInterface : OpInterface<"BufferOpInterface"> {
     An entry of a schedule that declares a buffer.
   }];
   let methods = [
-    InterfaceMethod<"The size of the buffer in bytes, over the schedule's symbols.", "::luminal::Expr", "getSize">
+    InterfaceMethod<"Returns the buffer's size in bytes, over the schedule's symbols.", "::luminal::Expr", "getSize">
   ];
 }
 
 def LLIR_LibraryOpInterface : OpInterface<"LibraryOpInterface", [LLIR_StandaloneOpInterface]> {
   let cppNamespace = "::luminal::llir";
   let description = [{
-    An op that a library of the target computes, in a step of its own and without code of the artifact.
+    An op that a library of the target computes. It is a step by itself, and the artifact holds no code for it.
   }];
   let methods = [
-    InterfaceMethod<"How the step is started; the library and all that it is told.",
+    InterfaceMethod<"Returns how the step is launched: the library and its arguments.",
                     "::luminal::llir::LaunchAttrInterface", "getLaunch">,
-    InterfaceMethod<"Whether the library computes what the op says; an error at the op where it does something else.",
+    InterfaceMethod<"Checks that the library computes what the op means; otherwise emits an error at the op.",
                     "::mlir::LogicalResult", "checkLibrary">,
-    InterfaceMethod<"Bytes of memory of the device that the step needs besides its operands and results.",
+    InterfaceMethod<"Returns the device memory in bytes that the step needs besides its operands and results.",
                     "int64_t", "getWorkspaceBytes", (ins), "", "return 0;">
   ];
 }
@@ -222,11 +227,12 @@ def LLIR_LibraryOpInterface : OpInterface<"LibraryOpInterface", [LLIR_Standalone
 def LLIR_ExpandOpInterface : OpInterface<"ExpandOpInterface", [LLIR_StandaloneOpInterface]> {
   let cppNamespace = "::luminal::llir";
   let description = [{
-    An op between kernels that is kernels of its own where no library of the target computes it.
+    An op between kernels that is replaced by kernels if no library of the target computes it.
   }];
   let methods = [
-    InterfaceMethod<[{Makes these kernels, for a machine with blocks of threads where a library of another one computes
-                      it; the values that stand for the results, of their types; null for those that nothing reads.}],
+    InterfaceMethod<[{Builds these kernels for `machine` and returns the values that replace the results, with the types
+                      of the results; null for a result that nothing reads. An op that a library computes on a CPU is
+                      expanded only on a machine with thread blocks.}],
                     "::llvm::SmallVector<::mlir::Value>", "expand",
                     (ins "::mlir::ImplicitLocOpBuilder &":$b, "const ::luminal::Assumptions &":$symbols,
                          "const ::luminal::MachineModel &":$machine)>

@@ -10,16 +10,16 @@ include "mlir/IR/OpBase.td"
 def LLIR_LaunchAttrInterface : AttrInterface<"LaunchAttrInterface"> {
   let cppNamespace = "::luminal::llir";
   let description = [{
-    How the code of a step is started, in the terms of one target. The artifact's manifest states the same fields by the
-    same names (docs/Architecture.md).
+    How a step is launched, in the terms of one target. The artifact's manifest has the same fields under the same names
+    (docs/Architecture.md).
   }];
   let methods = [
-    InterfaceMethod<"The target's name, as the manifest has it.", "::llvm::StringRef", "getTargetName">,
-    InterfaceMethod<"The library that does the step; empty for a kernel.", "::llvm::StringRef", "getLibrary",
+    InterfaceMethod<"Returns the target's name as the manifest spells it.", "::llvm::StringRef", "getTargetName">,
+    InterfaceMethod<"Returns the library of the step; empty for a kernel.", "::llvm::StringRef", "getLibrary",
                     (ins), "", "return {};">,
-    InterfaceMethod<"The extent of the work range, over the schedule's symbols; 0: nothing is started.",
+    InterfaceMethod<"Returns the extent of the work range, over the schedule's symbols; 0: no launch.",
                     "::luminal::Expr", "getWork">,
-    InterfaceMethod<"All fields.", "::llvm::SmallVector<::luminal::llir::LaunchField>", "getFields">
+    InterfaceMethod<"Returns all fields.", "::llvm::SmallVector<::luminal::llir::LaunchField>", "getFields">
   ];
 }
 

@@ -18,17 +18,17 @@ def LLIR_CublasLtMatmulOp : LLIR_Op<"cublaslt_matmul", [Pure, AttrSizedOperandSe
     With `sizes` batch, rows, columns and inner, for each index (b, i, j) below the first three:
     `result[b, i, j] = epilogue(alpha * sum over l < inner of lhs[b, i, l] * rhs[b, l, j] + addend[b, i, j] + bias[j])`.
 
-    Each matrix lies in the row-major memory of its tensor at positions that its map tells from (batch, row, column);
-    a map is linear, with strides over symbols that are not negative, and one of row and column has stride 1 (in the
-    result and the addend the column), unless its extent is 1. So transposes, parts of larger tensors, and batches that
-    share a matrix (stride 0) are maps. The result has no other elements, each at one position. The bias is one row.
+    A map gives the position of each matrix element, in the row-major memory of its tensor, from (batch, row, column).
+    The map is linear, with strides over symbols that are not negative. Either the row or the column has stride 1 (in
+    the result and the addend, the column), unless its extent is 1. So transposes, slices of larger tensors, and batches
+    that share a matrix (stride 0) are all maps. Each result element is written exactly once. The bias is one row.
 
-    f16 and bf16 (with a result of that type or of f32) and f32 are multiplied exactly and added in f32, never by way of
-    TF32; f64 in f64. Scale, addend, bias and epilogue are computed in that type too: the result is rounded once.
-    `gelu_tanh` is the form with tanh. `inner` is at least 1.
+    f16 and bf16 (with a result of that type or of f32) and f32 are multiplied exactly and accumulated in f32, never in
+    TF32; f64 is accumulated in f64. Scale, addend, bias and epilogue are computed in the accumulator's type, so the
+    result is rounded once. `gelu_tanh` is the tanh approximation. `inner` is at least 1.
 
-    The library computes epilogues so only where all rows and batches begin at multiples of 16 bytes; `llir-plan-memory`
-    refuses a call with an epilogue elsewhere.
+    cuBLASLt computes epilogues this way only if all rows and batches begin at multiples of 16 bytes. `llir-plan-memory`
+    rejects any other call with an epilogue.
 
     Example:
     ```mlir
@@ -60,17 +60,17 @@ def LLIR_CublasLtMatmulOp : LLIR_Op<"cublaslt_matmul", [Pure, AttrSizedOperandSe
 def LLIR_ArgsortOp : LLIR_Op<"argsort", [Pure, DeclareOpInterfaceMethods<LLIR_LibraryOpInterface>,
                                          DeclareOpInterfaceMethods<LLIR_ExpandOpInterface>,
                                          DeclareOpInterfaceMethods<LLIR_StandaloneOpInterface>], "getCostOf"> {
-  let summary = "positions of the elements of each row, in order";
+  let summary = "the positions that sort each row";
   let description = [{
-    Element `i` of a row of the result is the position, in the row of the operand, of the element that comes at place `i`
-    when the row is sorted. The result has as many of them as its last dim says, at most all: the first ones, or those from
-    the place `begin` on, a quantity.
+    Element `i` of a result row is the position, in the operand's row, of the element of rank `i` in sorted order. The
+    last dim of the result says how many ranks are returned, at most all: the first ones, or those from rank `begin` on
+    (a quantity).
 
-    Elements ascend, or with `descending` descend; -0 equals 0, and equal elements are in the order of their positions.
-    Every NaN equals every other one, and they come last, or with `nan_first` first. Elements are f16, bf16, f32, f64,
-    i32 or i64, positions i64. Rows have fewer than 2^32 elements.
+    Elements are sorted in ascending order, or with `descending` in descending order. The sort is stable, and -0 equals
+    0. All NaNs are equal and come last, or with `nan_first` first. Elements are f16, bf16, f32, f64, i32 or i64;
+    positions are i64. Rows have fewer than 2^32 elements.
 
-    On a CPU the runtime computes it, in the library `argsort`; on a GPU it is kernels (`llir-expand-orders`).
+    On a CPU the runtime computes it with its library `argsort`; on a GPU it becomes kernels (`llir-expand-orders`).
 
     Example:
     ```mlir
@@ -83,7 +83,7 @@ def LLIR_ArgsortOp : LLIR_Op<"argsort", [Pure, DeclareOpInterfaceMethods<LLIR_Li
   let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The place of the first element whose position is in the result.
+    /// Returns the rank of the first element whose position is returned.
     ::luminal::Expr getFirst() { return getBegin() ? getBegin()->getResults()[0] : ::luminal::Expr(0); }
   }];
 }
@@ -91,21 +91,22 @@ def LLIR_ArgsortOp : LLIR_Op<"argsort", [Pure, DeclareOpInterfaceMethods<LLIR_Li
 def LLIR_ScanOp : LLIR_Op<"scan", [Pure, DeclareOpInterfaceMethods<LLIR_LibraryOpInterface>,
                                    DeclareOpInterfaceMethods<LLIR_ExpandOpInterface>,
                                    DeclareOpInterfaceMethods<LLIR_StandaloneOpInterface>], "getCostOf"> {
-  let summary = "the sum, product or extremum of all elements up to each one";
+  let summary = "the running sum, product or extremum along a dim";
   let description = [{
-    Along the dim `axis`, each element of the result is what `kind` makes of the elements of the operand up to that place:
-    their sum, product, maximum, minimum, or the logarithm of the sum of their exponentials. With `exclusive` the element at
-    the place itself is left out, with `reverse` it is the elements from that place on. Of no elements it is 0, 1, the
-    least number, the greatest, or -inf.
+    Along the dim `axis`, each result element combines the operand's elements up to its index: `kind` is their sum,
+    product, maximum, minimum, or the logarithm of the sum of their exponentials. With `exclusive` the element at the
+    index itself is left out; with `reverse` the elements from the index to the end are combined. The result over no
+    elements is 0, 1, the least number, the greatest number, or -inf.
 
-    With `positions`, a maximum or minimum results in its place, an i64: the last one of those that are equal, and of NaNs.
+    With `positions`, a maximum or minimum gives the position of the extremum, an i64: the last position among equal
+    elements, and among NaNs.
 
-    Elements are f16, bf16, f32, f64, i32 or i64 (`log_sum_exp`: floats). A result has the element type of the operand; of
-    floats, a sum, product or logarithm has any float type, and is rounded once. Floats are added in at least f32, in any
-    order; multiplied from the first one to the last, f16 and bf16 in f32, others in f64; integers wrap. NaN is beyond every number, and a zero of an extremum
-    has either sign.
+    Elements are f16, bf16, f32, f64, i32 or i64 (`log_sum_exp`: floats only). The result has the operand's element
+    type; the sum, product or logarithm of floats may have any float type and is rounded once. Floats are added in at
+    least f32, in any order. Floats are multiplied from the first to the last, f16 and bf16 in f32, others in f64.
+    Integers wrap. A NaN wins against every number in an extremum, and a zero may have either sign.
 
-    On a CPU the runtime computes it, in the library `scan`; on a GPU it is kernels (`llir-expand-orders`).
+    On a CPU the runtime computes it with its library `scan`; on a GPU it becomes kernels (`llir-expand-orders`).
 
     Example:
     ```mlir

@@ -14,7 +14,8 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 
-/// `cost` says of an op (`getCost`), or of what it would have as operands, results and attributes (`getCostOf`).
+/// `cost` is the method of CostOpInterface that the op implements: `getCost`, or `getCostOf` if operand types, result
+/// types and attributes are enough.
 class LLIR_Op<string mnemonic, list<Trait> traits = [], string cost = "getCost">
     : Op<LLIR_Dialect, mnemonic, !listconcat([DeclareOpInterfaceMethods<LLIR_CostOpInterface, [cost]>], traits)>;
 
@@ -23,13 +24,13 @@ class LLIR_FlatOp<string mnemonic, list<Trait> traits = [], list<string> stated 
               !listconcat([DeclareOpInterfaceMethods<LLIR_CodeOpInterface, !listconcat(["getCodeSize"], stated)>], traits),
               "getCostOf">;
 
-/// A flat op that decides the loops of its kernel.
+/// A flat op whose loops are the loops of its kernel.
 class LLIR_LoopOp<string mnemonic, list<Trait> traits = [], list<string> stated = []>
     : LLIR_FlatOp<mnemonic, traits, !listconcat(["getLoopCopies"], stated)>;
 
-/// What of LLIR_BodyOpInterface an op states itself.
+/// The methods of LLIR_BodyOpInterface that an op implements itself.
 class LLIR_Body<list<string> stated> : DeclareOpInterfaceMethods<LLIR_BodyOpInterface, stated>;
-/// What of LLIR_RescaleOpInterface an op states itself.
+/// The methods of LLIR_RescaleOpInterface that an op implements itself.
 class LLIR_Rescale<list<string> stated> : DeclareOpInterfaceMethods<LLIR_RescaleOpInterface, stated>;
 def LLIR_Reduction : DeclareOpInterfaceMethods<LLIR_ReductionOpInterface>;
 
@@ -177,8 +178,9 @@ def LLIR_GemmOp : LLIR_LoopOp<"gemm", [Pure, LLIR_Body<["getReads"]>, LLIR_Reduc
   let description = [{
     With result index (d0 ... dn-1) and the contracted index dn of extent `k`:
     `result[d...] = sum over dn of lhs[lhsMap(d..., dn)] * rhs[rhsMap(d..., dn)]`. `k` is an expression over symbols.
-    Batched, transposed and implicit (convolution) products are all maps. Dims in both maps are batch, in lhsMap only
-    are rows (M), in rhsMap only are columns (N). f16, bf16 and f32 accumulate in f32, f64 in f64, integers wrap.
+    Batched, transposed and implicit (convolution) products differ only in their maps. Dims that occur in both maps are
+    batch dims, dims in lhsMap alone are rows (M), dims in rhsMap alone are columns (N). f16, bf16 and f32 accumulate in
+    f32, f64 in f64; integers wrap.
 
     Example:
     ```mlir
@@ -199,7 +201,7 @@ def LLIR_GemmOp : LLIR_LoopOp<"gemm", [Pure, LLIR_Body<["getReads"]>, LLIR_Reduc
 def LLIR_GatherOp : LLIR_FlatOp<"gather", [Pure, LLIR_Body<["getReads"]>, LLIR_LookupOpInterface]> {
   let summary = "rows of a tensor, taken along its first dim by index";
   let description = [{
-    As `hlir.gather`. `checked` is absent where every index is proved inside.
+    As `hlir.gather`. `checked` is absent if every index is proved to be in bounds.
 
     Example:
     ```mlir
@@ -215,9 +217,9 @@ def LLIR_GatherOp : LLIR_FlatOp<"gather", [Pure, LLIR_Body<["getReads"]>, LLIR_L
 def LLIR_SegmentReduceOp : LLIR_FlatOp<"segment_reduce", [Pure, LLIR_Body<["getReads"]>, LLIR_LookupOpInterface]> {
   let summary = "sum or maximum over segments of the first dim";
   let description = [{
-    Row `b` of the result reduces the rows of `data` from `begins[b]` up to `begins[b + 1]`, the last up to the end, in
-    order. Begins are sorted, and the first is 0: where they are not, the program fails, as for an index that is outside. A
-    segment of no rows is 0, or the least value of the type.
+    Row `b` of the result reduces the rows of `data` from `begins[b]` up to `begins[b + 1]` (for the last segment, up to
+    the end), in order. `begins` must be sorted and start with 0; otherwise the program fails, as for an index that is
+    out of bounds. The result of an empty segment is 0, or the least value of the type.
 
     Example:
     ```mlir
@@ -230,7 +232,7 @@ def LLIR_SegmentReduceOp : LLIR_FlatOp<"segment_reduce", [Pure, LLIR_Body<["getR
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Value getIndices() { return getBegins(); }
-    /// Where the begin stands that follows that of the segment of `index`.
+    /// Returns the index in `begins` of the begin that follows that of the segment at `index`.
     ::luminal::Index getNext(const ::luminal::Index &index);
   }];
 }
@@ -265,11 +267,11 @@ include "luminal/Dialect/LLIR/IR/LLIRRecurrence.td"
 def LLIR_PrepareOp : LLIR_Op<"prepare", [Pure, SameOperandsAndResultType,
                                          DeclareOpInterfaceMethods<LLIR_StandaloneOpInterface,
                                                                    ["writesResults", "keepsOperands"]>]> {
-  let summary = "a value of weights alone, computed once when they are bound";
+  let summary = "a value computed from weights alone, once when weights are bound";
   let description = [{
-    The operand. What it is computed from are weights, constants, and ops on them without symbols; the kernels that
-    compute it are the steps of the `prepare` schedule, which runs when weights are bound, and not of every call
-    (`llir-prepare-weights` chooses such values).
+    The result equals the operand. The operand is computed from weights, constants, and ops on them that use no symbol.
+    The kernels that compute it are steps of the `prepare` schedule, which runs when weights are bound and not in every
+    call (`llir-prepare-weights` chooses such values).
 
     Example:
     ```mlir
@@ -293,17 +295,17 @@ def LLIR_PrepareOp : LLIR_Op<"prepare", [Pure, SameOperandsAndResultType,
 def LLIR_KernelOp : LLIR_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock]> {
   let summary = "one launch: a region of flat ops, computed element by element";
   let description = [{
-    Block arguments stand for the operands, `llir.yield` for the results; every result is a new buffer, except that an
-    `in_place` update writes its operand 0. Values inside have no memory: an element of a result is computed
-    from elements of the operands by walking the body, which may hold any op that implements `BodyOpInterface`. Ops with
-    loops of their own (reductions, products, updates) are the kernel's anchors; there may be any number of them, over
-    one parallel index space.
+    Block arguments stand for the operands, `llir.yield` for the results. Every result is a new buffer, except that an
+    `in_place` update writes its operand 0. Values inside have no memory: an element of a result is computed from
+    elements of the operands by evaluating the body, which may hold any op that implements `BodyOpInterface`. Ops with
+    loops of their own (reductions, products, updates) are the kernel's *anchors*. A kernel has any number of anchors,
+    over one parallel index space.
 
-    `overwrites` are operands in whose memory results are written that have the same elements in the same places
-    (`llir-write-states`): an element is read only by the thread that writes it, and before it does.
+    `overwrites` lists operands whose memory a result is written to; such a result has the operand's elements in the
+    same places (`llir-write-states`). Each element is read only by the thread that overwrites it, before the write.
 
-    `loops` is how the kernel runs on a machine (`llir-schedule-kernels` chooses it, docs/LLIR.md "Schedules"); what it
-    computes does not depend on it.
+    `loops` is the kernel's schedule: how it runs on a machine (`llir-schedule-kernels` chooses it, docs/LLIR.md
+    "Schedules"). It does not change what the kernel computes.
 
     Example:
     ```mlir
@@ -328,12 +330,13 @@ def LLIR_KernelOp : LLIR_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock]> {
     }]>
   ];
   let extraClassDeclaration = [{
-    /// Whether the kernel writes the memory of an operand.
+    /// Returns whether the kernel writes the memory of operand `number`.
     bool writesOperand(unsigned number) {
       return (getInPlace() && number == 0) ||
              (getOverwrites() && ::llvm::is_contained(*getOverwrites(), int64_t(number)));
     }
-    /// What the kernel is called in reports: the names of its anchors, else of its lookups, else `map`.
+    /// Returns the kernel's name in reports: the names of its anchors; without anchors those of its lookups, else
+    /// `map`.
     std::string getTitle();
     /// The ops of the body, in order.
     auto getOps() { return getBody().front().without_terminator(); }
@@ -341,7 +344,7 @@ def LLIR_KernelOp : LLIR_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock]> {
 }
 
 def LLIR_YieldOp : Op<LLIR_Dialect, "yield", [Pure, Terminator, ParentOneOf<["KernelOp", "SequenceOp", "RecurrenceOp"]>]> {
-  let summary = "the values of a region: of a kernel, a sequence of them or a recurrence";
+  let summary = "the results of the region of a kernel, a sequence or a recurrence";
   let description = [{
     Ends the region of a kernel, a sequence or a recurrence.
 
@@ -352,9 +355,10 @@ def LLIR_YieldOp : Op<LLIR_Dialect, "yield", [Pure, Terminator, ParentOneOf<["Ke
 }
 
 def LLIR_AliasOp : LLIR_Op<"alias", [Pure, DeclareOpInterfaceMethods<HLIR_IndexOpInterface>], "getCostOf"> {
-  let summary = "a tensor in the memory of another";
+  let summary = "a tensor within the memory of another";
   let description = [{
-    The result is row-major contiguous memory inside the operand's, beginning `offset` elements in. No launch.
+    The result is contiguous row-major memory inside the operand's memory, beginning `offset` elements in. It needs no
+    launch.
 
     Example:
     ```mlir
@@ -369,11 +373,12 @@ def LLIR_AliasOp : LLIR_Op<"alias", [Pure, DeclareOpInterfaceMethods<HLIR_IndexO
 
 def LLIR_ConcatOp : LLIR_Op<"concat", [Pure, DeclareOpInterfaceMethods<LLIR_StandaloneOpInterface, ["keepsOperands"]>],
                             "getCostOf"> {
-  let summary = "tensors one behind the other, in one memory";
+  let summary = "tensors concatenated in one memory buffer";
   let description = [{
-    The result's elements in row-major order are those of the parts, each in row-major order. What computes a part writes it
-    in the result's memory: no launch. So a part is a result of a kernel or a library call that updates nothing in place, is
-    no part of another tensor, no result of the function and is not updated in place.
+    The result is the concatenation of the parts' elements, each part in row-major order. The producer of each part
+    writes it directly to the result's memory, so there is no launch. Therefore each part is a result of a kernel or a
+    library call that updates nothing in place. A part occurs in no other `llir.concat`, the function does not return
+    it, and nothing updates it in place.
 
     Example:
     ```mlir
@@ -397,12 +402,12 @@ def LLIR_ScheduleOp : Op<LLIR_Dialect, "schedule", [IsolatedFromAbove, SingleBlo
                                                     Symbol]> {
   let summary = "the launches of a program, in order, over buffers";
   let description = [{
-    The body declares buffers (`argument`, `data`, `slot`, `counters`, `result`, `part`) and then lists the steps that read and
-    write them, and the outputs. Steps run in order. `arena` is the size in bytes of the memory
-    that all slots share, an expression over `symbols`. The functions that steps call are in the same module.
+    The body declares buffers (`argument`, `data`, `slot`, `counters`, `result`, `part`), then lists the steps that read
+    and write them, and the outputs. Steps run in order. `arena` is the size in bytes of the memory that all slots
+    share, an expression over `symbols`. The functions that steps call are in the same module.
 
-    A program may have a second schedule, `prepare`: it reads weights and constants only, runs when they are bound, and
-    its outputs are the `prepared` buffers of this one. No size in it depends on a symbol.
+    A program may have a second schedule, `prepare`. It reads weights and constants only and runs when weights are
+    bound; its outputs are the `prepared` buffers of this schedule. No size in it depends on a symbol.
 
     Example:
     ```mlir
@@ -426,7 +431,7 @@ def LLIR_ScheduleOp : Op<LLIR_Dialect, "schedule", [IsolatedFromAbove, SingleBlo
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The schedule that runs when weights are bound; null where there is none.
+    /// Returns the schedule that runs when weights are bound; null if there is none.
     ScheduleOp getPrepareSchedule();
   }];
 }
@@ -437,7 +442,7 @@ class LLIR_ScheduleEntryOp<string mnemonic, list<Trait> traits = []>
 def LLIR_ArgumentOp : LLIR_ScheduleEntryOp<"argument", [DeclareOpInterfaceMethods<LLIR_BufferOpInterface>]> {
   let summary = "memory that the caller or the archive supplies";
   let description = [{
-    `source` (as `hlir.source`) says where the initial bytes of a weight or state are in the archive.
+    `source` (as `hlir.source`) says where the archive holds the initial bytes of a weight or state.
 
     Example:
     ```mlir
@@ -467,7 +472,7 @@ def LLIR_DataOp : LLIR_ScheduleEntryOp<"data", [DeclareOpInterfaceMethods<LLIR_B
 def LLIR_SlotOp : LLIR_ScheduleEntryOp<"slot", [DeclareOpInterfaceMethods<LLIR_BufferOpInterface>]> {
   let summary = "memory in the arena";
   let description = [{
-    Slots overlap where no step needs both.
+    Two slots overlap only if no step needs both.
 
     Example:
     ```mlir
@@ -483,7 +488,7 @@ def LLIR_SlotOp : LLIR_ScheduleEntryOp<"slot", [DeclareOpInterfaceMethods<LLIR_B
 def LLIR_CountersOp : LLIR_ScheduleEntryOp<"counters", [DeclareOpInterfaceMethods<LLIR_BufferOpInterface>]> {
   let summary = "memory of one step that is zero between launches";
   let description = [{
-    A step finds `bytes` zero bytes there and leaves them zero. One step only has it among its workspace.
+    A step finds `bytes` zero bytes there and leaves them zero. Exactly one step has the buffer, in its workspace.
 
     Example:
     ```mlir
@@ -512,7 +517,7 @@ def LLIR_ResultOp : LLIR_ScheduleEntryOp<"result", [DeclareOpInterfaceMethods<LL
 def LLIR_PreparedOp : LLIR_ScheduleEntryOp<"prepared", [DeclareOpInterfaceMethods<LLIR_BufferOpInterface>]> {
   let summary = "memory that the schedule `prepare` wrote";
   let description = [{
-    `name` is that of the output there.
+    `name` is the name of the output in that schedule.
 
     Example:
     ```mlir
@@ -546,12 +551,12 @@ def LLIR_StepOp : LLIR_ScheduleEntryOp<"step", [AttrSizedOperandSegments,
                                                 DeclareOpInterfaceMethods<HLIR_IndexOpInterface>]> {
   let summary = "one launch";
   let description = [{
-    Calls `callee` with buffers that it reads and buffers that it writes (an update in place names its buffer in both).
-    `workspace` is memory that the kernel needs only while it runs: a slot for the states of the parts of its reductions,
-    and counters; none where its schedule has no parts.
-    `label` is its name in errors and profiles. `cost` is the bytes it moves and the scalar operations it computes.
-    `launch` comes from the code of the kernel, in the terms of its target; absent while the callee is an `llir.kernel`
-    without code. A step of a library has no callee, and a launch from the start.
+    Calls `callee` with buffers that it reads and buffers that it writes (an update in place has its buffer in both
+    lists). `workspace` is memory that the kernel needs only while it runs: a slot for the states of split-k parts, and
+    counters. A kernel whose schedule has no parts needs none. `label` is the step's name in errors and profiles. `cost`
+    is the bytes that the step moves and the scalar operations that it computes. `launch` says how the target launches
+    the kernel's code; it is absent while the callee is an `llir.kernel` without generated code. A library step has no
+    callee, and has its launch from the start.
 
     Example:
     ```mlir
@@ -573,8 +578,8 @@ def LLIR_StepOp : LLIR_ScheduleEntryOp<"step", [AttrSizedOperandSegments,
 def LLIR_OutputOp : LLIR_ScheduleEntryOp<"output"> {
   let summary = "an output of the program, in order";
   let description = [{
-    `updates` names the argument (counted over inputs and states) whose new value the output is. Where its buffer is
-    that argument's, the update happened in place.
+    `updates` is the number of the argument (counted over inputs and states) whose new value the output is. If the
+    output's buffer is that argument's buffer, the update happened in place.
 
     Example:
     ```mlir

@@ -14,17 +14,18 @@ def LLIR_RecurrenceOp
                              DeclareOpInterfaceMethods<LLIR_CodeOpInterface, ["getCodeSize", "getLoopCopies"]>,
                              DeclareOpInterfaceMethods<LLIR_ExpandOpInterface>,
                              DeclareOpInterfaceMethods<LLIR_StandaloneOpInterface>]> {
-  let summary = "elements that each carry a state through a loop of their own";
+  let summary = "a loop in which each element carries its own state";
   let description = [{
-    Runs the region `trips` times over carried tensors of one shape, of which no element takes part in another: a time loop
-    as of a state-space model. The region's arguments are the carried tensors, then one for each of `inputs`, of which the
-    element at index i in trip t is that of the operand at map(t, i): its own map of `maps`. The region holds ops that read
-    elements at their own index, or move them, and carried ones are read at their own index alone. It yields the next
-    carried tensors, then tensors of the same shape. Results are the last carried tensors, and for each of those tensors one
-    with a leading dim of the trips.
+    Runs the region `trips` times over carried tensors of one shape. No element of a carried tensor depends on another
+    element: a time loop such as that of a state-space model. The region's arguments are the carried tensors, then one
+    argument for each of `inputs`. In trip t, the element at index i of such an argument is the operand's element at
+    map(t, i), where the map is the input's entry in `maps`. The region holds ops that read elements at their own index,
+    or move them; carried tensors are read at their own index only. The region yields the next carried tensors, then
+    further tensors of the same shape. The results are the last carried tensors, then for each further tensor all its
+    trips, stacked along a new leading dim.
 
-    Between kernels it reads and writes memory; `llir-expand-orders` puts it into a kernel of its own, in which a unit of work
-    is some elements in all trips.
+    Between kernels the op reads and writes memory. `llir-expand-orders` puts it into a kernel by itself, in which a
+    work item computes some elements in all trips.
 
     Example:
     ```mlir
@@ -47,23 +48,24 @@ def LLIR_RecurrenceOp
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     Expr getTripsExpr() { return getTrips().getResults()[0]; }
-    /// The region's arguments for inputs, and their maps.
+    /// Returns the region's arguments that stand for inputs.
     ::mlir::MutableArrayRef<::mlir::BlockArgument> getInputArguments() {
       return getBody().getArguments().take_back(getInputs().size());
     }
+    /// Returns the map of input `number`, from (trip, index) to the operand's index.
     hlir::MapAttr getInputMap(unsigned number);
-    /// Values of the region: the next carried ones, then those of each trip.
+    /// Returns what the region yields: the next carried tensors, then the tensors of each trip.
     ::mlir::OperandRange getYielded();
-    /// Calls `visit` for each element of an argument of the region that is read for the elements at `index` of what it
-    /// yields; `simplify` is for indices.
+    /// Calls `visit` for each element of a region argument that is read to compute the yielded elements at `index`.
+    /// `simplify` is applied to indices.
     void walkArguments(const Index &index, ::llvm::function_ref<Expr(const Expr &)> simplify,
                        ::llvm::function_ref<void(::mlir::BlockArgument, const Index &)> visit);
-    /// What is wrong about its ops: each reads elements at its own index or moves them, and carried ones are read at
-    /// their own index alone. Empty where nothing is.
+    /// Returns what is wrong with the reads of the region's ops; empty if nothing is. Each op must read elements at its
+    /// own index or move them, and carried tensors are read at their own index only.
     std::string findWrongRead();
-    /// Simple operations of an element in a trip.
+    /// Returns the simple operations that one element takes in one trip.
     int64_t countStep();
-    /// The index of the operand of input `number` for `index` of its argument in trip `trip`.
+    /// Returns the index in the operand of input `number` for `index` of its argument in trip `trip`.
     Index getInputIndex(unsigned number, const Expr &trip, const Index &index);
   }];
 }

@@ -1,8 +1,8 @@
 //===- LLIRWholeOps.td - Ops that are kernels of their own -*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Included by LLIROps.td. What `llir-expand-orders` makes of ops between kernels where the
-// runtime of the target does not compute them.
+// Included by LLIROps.td. `llir-expand-orders` makes these ops from ops between kernels if the target's runtime does
+// not compute those.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,12 +14,13 @@ class LLIR_WholeOp<string mnemonic, list<Trait> traits = []>
                                          DeclareOpInterfaceMethods<LLIR_WholeOpInterface, ["checkTeam"]>], traits)>;
 
 def LLIR_ScanPartsOp : LLIR_WholeOp<"scan_parts"> {
-  let summary = "what each part of a scanned dim comes to";
+  let summary = "the total of each part of a scanned dim";
   let description = [{
-    The dim `axis` of the operand is cut into parts of `part` elements, the last of which may have less; with `reverse`
-    they are counted from its end. A state is what `llir.scan` of that `kind` carries behind all elements of a part, from
-    nothing before them, in as many tensors as it has numbers: the sum or product; the extremum, and with `positions` the
-    place of it, an i64; the greatest element, and the sum of the exponentials of the elements relative to it.
+    The dim `axis` of the operand is cut into parts of `part` elements; the last part may have fewer. With `reverse`
+    parts are counted from the end. The result is each part's total: the state that `llir.scan` of that `kind` has after
+    all elements of the part, if it begins before the part's first element. There is one result for each number of a
+    state: the sum or product; the extremum and, with `positions`, its position (an i64); or the maximum and the sum of
+    the exponentials of the elements relative to it.
 
     Example:
     ```mlir
@@ -39,11 +40,11 @@ def LLIR_ScanPartsOp : LLIR_WholeOp<"scan_parts"> {
 }
 
 def LLIR_ScanRowsOp : LLIR_WholeOp<"scan_rows"> {
-  let summary = "a scan as a kernel";
+  let summary = "a scan inside a kernel";
   let description = [{
-    As `llir.scan`. With `states`, those of `llir.scan_parts` of the operand, each part begins with what those before it
-    come to together, so that parts are units of work of their own; without them `part` is the whole dim. With `positions`
-    a second result may have the extrema themselves, whose places are in the first.
+    As `llir.scan`. With `states`, the results of `llir.scan_parts` of the operand, each part begins with the combined
+    total of the parts before it, so that parts are separate work items. Without them `part` is the whole dim. With
+    `positions` a second result may hold the extrema whose positions are in the first result.
 
     Example:
     ```mlir
@@ -64,14 +65,14 @@ def LLIR_ScanRowsOp : LLIR_WholeOp<"scan_rows"> {
 }
 
 def LLIR_SortRunsOp : LLIR_WholeOp<"sort_runs"> {
-  let summary = "rows as sorted runs";
+  let summary = "rows cut into sorted runs";
   let description = [{
-    Cuts each row of the operand, its last dim, into runs of `run` elements, a power of two, the last of which may have
-    less, and sorts each: in the order and of the types that `llir.argsort` has. Of each run the elements from the place
-    `begin` on are taken, `keep` of them where there are so many, one run after the other. The first result has
-    their positions in the row, i64. With a second one, which has their *keys*, positions are i32, without sign: keys are
-    integers in the order of the elements, i32 of types of up to 32 bits, else i64. A run is sorted by exchanges; `counted`, each
-    element counts those before it, which takes less of short runs.
+    Cuts each row of the operand (its last dim) into runs of `run` elements, a power of two, and sorts each run. The
+    last run may be shorter. Order and element types are those of `llir.argsort`. Of each run, up to `keep` elements
+    from rank `begin` on are kept; the kept elements of all runs follow each other. The first result is their positions
+    in the row, i64. A second result, if present, is their *keys*, and positions are then unsigned i32. Keys are
+    integers in the order of the elements: i32 for types of up to 32 bits, else i64. A run is sorted by a bitonic
+    network; with `counted`, each element counts the elements before it, which is faster for short runs.
 
     Example: the first three of each 64 elements.
     ```mlir
@@ -92,11 +93,11 @@ def LLIR_SortRunsOp : LLIR_WholeOp<"sort_runs"> {
 }
 
 def LLIR_MergeRunsOp : LLIR_WholeOp<"merge_runs"> {
-  let summary = "sorted runs merged";
+  let summary = "a merge of sorted runs";
   let description = [{
-    Rows of positions and keys, as `llir.sort_runs` gives them, are sorted runs of `run` elements, the last of which may have
-    less. Each `ways` of them that follow each other become one; equal keys of an earlier run come first. Which elements
-    are taken of it, `keep` and `begin` say as there, and results are those there.
+    The operands are positions and keys as `llir.sort_runs` returns them: rows of sorted runs of `run` elements, of
+    which the last may be shorter. Each `ways` consecutive runs are merged into one; among equal keys, those of an
+    earlier run come first. `keep`, `begin` and the results are as for `llir.sort_runs`.
 
     Example:
     ```mlir
@@ -120,11 +121,12 @@ def LLIR_SequenceOp
     : LLIR_Op<"sequence", [Pure, IsolatedFromAbove, SingleBlock, LLIR_Body<["getReads"]>,
                            DeclareOpInterfaceMethods<LLIR_CodeOpInterface, ["getCodeSize", "getLoopCopies"]>,
                            DeclareOpInterfaceMethods<LLIR_WholeOpInterface, ["checkTeam"]>]> {
-  let summary = "small kernels as one launch of one block of threads";
+  let summary = "small kernels as one launch of one thread block";
   let description = [{
-    The region holds scheduled kernels, which a block of threads computes one after the other: it meets between them. Values that
-    are not yielded lie in the memory that the block shares, those that are in the results of the kernel around it. There may be
-    `llir.alias` between them. Sizes are known. `llir-sequence-kernels` makes it of kernels whose work is less than their launches.
+    The region holds scheduled kernels. One thread block computes them in order, with a barrier between them. Values
+    that are not yielded are in the block's shared memory; yielded values are in the results of the kernel around the
+    sequence. `llir.alias` ops may stand between the kernels. All sizes are known at compile time.
+    `llir-sequence-kernels` makes sequences of kernels that take less time than their launches.
 
     Example:
     ```mlir
@@ -144,7 +146,7 @@ def LLIR_SequenceOp
   let extraClassDeclaration = [{
     /// The kernels, in order.
     auto getKernels() { return getBody().front().getOps<::luminal::llir::KernelOp>(); }
-    /// Threads of the block: the most that one of the kernels has.
+    /// Returns the threads of the block: the most that any of the kernels has.
     unsigned countThreads();
   }];
 }

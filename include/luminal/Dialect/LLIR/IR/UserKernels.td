@@ -14,9 +14,9 @@ def LLIR_CallOp : Op<LLIR_Dialect, "call", [Pure, LLIR_LibraryOpInterface, LLIR_
                                             DeclareOpInterfaceMethods<LLIR_CostOpInterface, ["getCostOf"]>]> {
   let summary = "one launch of a user's kernel";
   let description = [{
-    What `llir.user_kernel` declares under this name, for these operands: all quantities are of the program's symbols.
-    Operands are whole tensors, row-major in memory that the kernel does not write; results are memory of their own,
-    whose every element it writes. `cost` is bytes read, bytes written and scalar operations.
+    The kernel that `llir.user_kernel` declares under this name, with all quantities stated over the program's symbols.
+    Operands are whole tensors in row-major memory, which the kernel does not write. Results are separate memory; the
+    kernel writes every element. `cost` is bytes read, bytes written and scalar operations.
 
     Example:
     ```mlir
@@ -43,13 +43,13 @@ def LLIR_UserKernelOp : Op<LLIR_Dialect, "user_kernel", [IsolatedFromAbove, Sing
                                                          NoRegionArguments, Symbol]> {
   let summary = "declares a kernel whose code a user supplies";
   let description = [{
-    Stands at the top of a file of kernels (`luminal-compile --kernels`). An `hlir.custom` of this name, whether a rule
-    makes it or the program has it, may be one launch of the kernel where its types fit: the type's symbols stand for
-    whatever its operands have, and each is the whole extent of a dim of some operand.
+    Stands at the top level of a file of kernels (`luminal-compile --kernels`). An `hlir.custom` of this name, written
+    in the program or made by a rule, may become one launch of the kernel if its types match. The symbols of the type
+    match any extent of the operands; each symbol must be the whole extent of a dim of some operand.
 
-    `cost` is bytes read, bytes written and scalar operations, over those symbols. `reference` names a function of the
-    same file and of the same type, of HLIR ops, which says what the kernel computes; the interpreter runs it. The body
-    has the code, one `llir.user_code` for each target.
+    `cost` is bytes read, bytes written and scalar operations, over these symbols. `reference` names a function of HLIR
+    ops in the same file, with the same type, that defines what the kernel computes; the interpreter runs it. The body
+    holds the code, one `llir.user_code` for each target.
 
     Example:
     ```mlir
@@ -71,9 +71,9 @@ def LLIR_UserKernelOp : Op<LLIR_Dialect, "user_kernel", [IsolatedFromAbove, Sing
 def LLIR_UserCodeOp : Op<LLIR_Dialect, "user_code", [HasParent<"UserKernelOp">]> {
   let summary = "code of a user's kernel for one target";
   let description = [{
-    The function `entry` of the code in `file` (its path from the folder of the file that names it), or of `text`. For a
-    CPU that is a shared object, for an NVIDIA GPU PTX or a cubin (docs/UserKernels.md says what the function takes).
-    `arch` is the device that the code is for; a cubin does not run without it.
+    The function `entry` of the code in `file` (a path relative to the folder of the file that names it), or in `text`.
+    The code is a shared object for a CPU, and PTX or a cubin for an NVIDIA GPU (docs/UserKernels.md lists the
+    function's parameters). `arch` is the device that the code is built for; a cubin requires it.
 
     Example: see `llir.user_kernel`.
   }];

@@ -1,10 +1,10 @@
 //===- Libraries.h - Which ops a library computes -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A target may have libraries whose code is better than what is generated. One
-// implementation of Library is one of them: it knows what the library can do,
-// how that is stated as an op (LibraryOpInterface), and what it costs beside
-// kernels. Sizes are looked at here.
+// A target may have libraries whose code is faster than generated code. Each
+// implementation of Library stands for one of them: it knows what the library
+// can compute, which op states a call (LibraryOpInterface), and what a call
+// costs compared with kernels. This decision depends on sizes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,29 +17,30 @@
 
 namespace luminal::llir {
 
-/// What was decided about one op.
+/// The decision about one op.
 struct LibraryChoice {
-  /// The op that replaced it; null where it stays.
+  /// The op that replaced it; null if it stays.
   mlir::Operation *call = nullptr;
-  /// Why, as arguments of a remark.
+  /// The reasons, as arguments of a remark.
   llvm::SmallVector<Reporter::Arg> why;
 };
 
+/// A library that computes some flat ops.
 class Library {
 public:
   virtual ~Library();
-  /// As `--library` has it.
+  /// Returns the name that `--library` has for it.
   virtual llvm::StringRef getName() const = 0;
-  /// Replaces `op`, with what follows it as far as the library does that too,
-  /// by a call where `machine` computes it faster so. `precision` is that of
-  /// rules: results are rounded less often than the program says unless it is
-  /// "exact". What is dead then stays where it is.
+  /// Replaces `op`, and the ops after it as far as the library computes them
+  /// too, with a call if `machine` computes it faster that way. `precision` is
+  /// that of rules: unless it is "exact", results are rounded less often than
+  /// the program says. Ops that become dead stay where they are.
   virtual LibraryChoice replace(mlir::Operation *op, const Assumptions &symbols,
                                 const MachineModel &machine,
                                 llvm::StringRef precision) const = 0;
 };
 
-/// Matrix products by cuBLASLt.
+/// Returns the library cuBLASLt, for matrix products.
 const Library &getCublasLt();
 
 } // namespace luminal::llir

@@ -8,39 +8,40 @@
 
 namespace luminal::llir {
 
-/// A product of matrices: their batch, extents and contracted extent, the bits
-/// of an element of the operands, and how many of these are in memory along
-/// their own dim, not along the contracted one.
+/// A matrix product: batch, rows, columns and contracted extent; the bits of an
+/// operand's element; and `across`, the number of operands that are contiguous
+/// in memory along their own dim instead of the contracted one.
 struct ProductShape {
   double batch, rows, columns, inner;
   unsigned bits;
   unsigned across = 0;
 };
 
-/// What a block multiplies at a time, and into how many parts the contracted
-/// dim is cut.
+/// The tile of the result that a block multiplies, and the split-k factor
+/// `parts`.
 struct PricedTile {
   int64_t rows, columns, parts = 1;
 };
 
-/// Nanoseconds of a product of f16 or bf16 by tiles whose operands are copied
-/// to shared memory as they are and multiplied by tensor cores (wgmma), behind
-/// another product in a graph.
+/// Returns the nanoseconds of a product of f16 or bf16 in these tiles: operands
+/// are copied to shared memory unchanged and multiplied by tensor cores
+/// (wgmma), after another product in a CUDA graph.
 double getTileTime(const ProductShape &shape, const PricedTile &tile,
                    const MachineModel &machine);
 
-/// Nanoseconds in which the operands are read from memory.
+/// Returns the nanoseconds that reading the operands from memory takes.
 double getReadTime(const ProductShape &shape, const MachineModel &machine);
 
-/// The tile of least time, and of those that are as good the smallest.
+/// Returns the fastest tile; among equally fast ones the smallest.
 PricedTile chooseTile(const ProductShape &shape, const MachineModel &machine);
 
-/// What multiplies: a kernel that computes its operands on their way to a tile,
-/// one that copies them to shared memory as they are, or a library.
+/// How a product is computed: by a kernel that computes its operands on the way
+/// to the tile, by a kernel that copies them to shared memory unchanged, or by
+/// a library.
 enum class ProductCode { Kernel, StagedKernel, Library };
 
-/// Nanoseconds of a product of more than a few rows behind another one, in a
-/// graph of a GPU.
+/// Returns the nanoseconds of a product of more than a few rows, after another
+/// product in a CUDA graph.
 double getProductTime(const ProductShape &shape, ProductCode code,
                       const MachineModel &machine);
 

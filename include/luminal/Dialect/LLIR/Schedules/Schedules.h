@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A *form* is a way to write the loops of a kernel; docs/LLIR.md describes
-// each. Sizes are looked at here, and nowhere after: emitters obey.
+// each. Only schedules look at sizes; emitters follow the schedule.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,66 +18,68 @@
 
 namespace luminal::llir {
 
-/// Columns of `bits` bits that tiles of a product take at once, of `columns`
-/// of them: those of a panel.
+/// Returns the panel width: how many columns of `bits` bits a product's tile
+/// takes at once, for a product of `columns` columns.
 int64_t getPanelWidth(const MachineModel &machine, unsigned bits,
                       std::optional<int64_t> columns);
 
-/// The schedule for `kernel` on `machine`, where symbols have `ranges`; with
-/// why it is that one as arguments of a remark. No loops where no form can
-/// compute the kernel.
+/// A schedule for a kernel, with its price, and the reasons for it as arguments
+/// of a remark. `loops` is null if no form can compute the kernel.
 struct ProposedLoops {
   LoopsAttr loops;
-  /// Nanoseconds that the kernel is predicted to take where symbols have their
-  /// nominal values, on all workers of the machine.
+  /// Predicted nanoseconds on all workers of the machine, with symbols at their
+  /// nominal values.
   double price = 0;
-  /// The same on one of them.
+  /// Predicted nanoseconds on one worker.
   double priceOfOne = 0;
   llvm::SmallVector<Reporter::Arg> why;
 };
+/// Returns the schedule for `kernel` on `machine`, where symbols have `ranges`.
 ProposedLoops proposeLoops(KernelOp kernel,
                            const KernelAnalysis::SymbolRanges &ranges,
                            const MachineModel &machine);
-/// The same of a kernel whose anchors all compute the same rows, step by step
-/// or as stages; none where it has no such schedule.
+/// Returns the same for a kernel whose anchors all compute the same rows, as a
+/// row program or as stages; no `loops` if the kernel has no such schedule.
 ProposedLoops proposeRowProgram(KernelOp kernel,
                                 const KernelAnalysis::SymbolRanges &ranges,
                                 const MachineModel &machine);
 
-/// Whether passes over rows may compute the kernel: all its loops are
+/// Returns whether passes over rows can compute the kernel: all its loops are
 /// reductions of the same rows.
 bool fitsRows(KernelOp kernel);
 
-/// Schedules that the kernel can have, `proposeLoops`' first: then what other
-/// forms propose, then the neighbours of the first, each group by price.
+/// Returns schedules that the kernel can have: first that of `proposeLoops`,
+/// then those of other forms, then the neighbours of the first, each group
+/// sorted by price.
 llvm::SmallVector<ProposedLoops>
 proposeAllLoops(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
                 const MachineModel &machine);
 
-/// Schedules one step from `loops`, by price: in one of its cases a number is
-/// doubled or halved (a block, lanes, parts, threads, a number of a form).
-/// All of them are verified.
+/// Returns the schedules one step from `loops`, sorted by price: one number in
+/// one case is doubled or halved (a block, lanes, parts, threads, or a number
+/// of a form). All of them are verified.
 llvm::SmallVector<ProposedLoops>
 getNeighbours(KernelOp kernel, LoopsAttr loops,
               const KernelAnalysis::SymbolRanges &ranges,
               const MachineModel &machine);
 
-/// What is asked for the schedule of a kernel.
+/// A function that proposes the schedule of a kernel.
 using ProposeFn = std::function<ProposedLoops(
     KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges)>;
 
-/// What a price is made of, in nanoseconds.
+/// The terms of a price, in nanoseconds.
 struct PriceTerms {
-  /// Until the kernel begins, and until other workers share it.
+  /// The launch, and the latency of distributing work to the workers.
   double begin = 0;
-  /// What the worker that ends last does: simple operations, multiplications
-  /// with addition, reads of its own caches while it does neither, reads of the
-  /// cache of all workers, and what it does once for units of one group; and
-  /// the time by which workers end apart.
+  /// Terms of the worker that finishes last: simple operations; multiply-adds;
+  /// reads from its own caches that do not overlap with either; reads from the
+  /// shared cache; work done once for a group of work items; and load imbalance
+  /// (by how much the workers finish apart).
   double operations = 0, products = 0, cache = 0, far = 0, shared = 0,
          uneven = 0;
-  /// Memory's, meanwhile; what each thread waits for it and computes between;
-  /// and then, with nothing else to do.
+  /// `memory` is the time of memory traffic, and `waiting` the memory latency
+  /// that each thread waits for plus what it computes in between; both overlap
+  /// with computing. `exposed` is memory time that overlaps with nothing.
   double memory = 0, waiting = 0, exposed = 0;
 
   double computing() const {
@@ -86,7 +88,7 @@ struct PriceTerms {
   double total() const {
     return begin + std::max({computing(), memory, waiting}) + exposed;
   }
-  /// Calls fn(name, nanoseconds) for each.
+  /// Calls fn(name, nanoseconds) for each term.
   template <typename Fn>
   void visit(Fn fn) const {
     fn("begin", begin);
@@ -102,16 +104,16 @@ struct PriceTerms {
   }
 };
 
-/// The price of a schedule that the kernel can have, on so many workers; and
-/// what it is made of.
+/// Return the price of a schedule that the kernel can have, on `workers`
+/// workers, and the terms of that price.
 double priceLoops(KernelOp kernel, LoopsAttr loops,
                   const KernelAnalysis::SymbolRanges &ranges,
                   const MachineModel &machine, unsigned workers);
 PriceTerms explainPrice(KernelOp kernel, LoopsAttr loops,
                         const KernelAnalysis::SymbolRanges &ranges,
                         const MachineModel &machine, unsigned workers);
-/// Nanoseconds that one block of so many threads of a GPU takes for the kernel,
-/// which has a schedule, without its launch.
+/// Returns the nanoseconds that one GPU block of `threads` threads takes for
+/// the kernel, which has a schedule, without the launch.
 double priceInBlock(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
                     const MachineModel &machine, unsigned threads);
 
@@ -121,73 +123,80 @@ mlir::LogicalResult verifyLoops(KernelOp kernel,
                                 const KernelAnalysis::SymbolRanges &ranges,
                                 const MachineModel &machine);
 
-/// What the loops of a case are made of, by which emitters know them:
+/// Returns the kind of loops of a case, by which emitters select their code:
 /// `elements`, `rows`, `product`, `ordered`, `stages`, `streamed`, `blocks`,
-/// `streamed blocks` or `transposes`.
-/// Empty, with an error at the kernel, where it was not verified.
+/// `streamed blocks` or `transposes`. Empty, with an error at the kernel, if
+/// the schedule was not verified.
 llvm::StringRef getLoopsTitle(KernelOp kernel, LoopCaseAttr loopCase);
 
-/// Why a kernel cannot run as it is scheduled in a block of `threads` threads,
-/// among others (llir.sequence); empty where it can.
+/// Returns why a kernel, as scheduled, cannot run inside a sequence
+/// (llir.sequence) with blocks of `threads` threads; empty if it can.
 llvm::StringRef checkInSequence(KernelOp kernel, unsigned threads,
                                 const MachineModel &machine);
 
-/// Rows that products of one row read and that follow from reductions of one
-/// element, which blocks of threads may share; and those reductions.
+/// Rows that products of one row read, which thread blocks may compute once and
+/// share (`values`), and the one-element reductions that these rows depend on.
 struct SharedRows {
   llvm::SmallVector<mlir::Value> values;
   llvm::SmallVector<ReductionOpInterface> reductions;
 };
 SharedRows findSharedRows(KernelOp kernel, const MachineModel &machine);
-/// What a block computes once as the case says (`share`), in order.
+/// Returns the ops that a block computes once and shares, as the case says
+/// (`share`), in order.
 llvm::SmallVector<mlir::Operation *> getSharedOps(KernelOp kernel,
                                                   LoopCaseAttr loopCase);
 
-/// Whether one walk computes all elements of a unit (`together`).
+/// Returns whether one loop computes all elements of a work item (the form
+/// `together`).
 bool areTogether(LoopCaseAttr loopCase);
 
-/// How many elements of the last axis of results of these extents the case
-/// takes beside each other, for a vector along the axis before: 1 where it does
-/// not.
+/// Returns how many elements of the last axis of results with these extents the
+/// case computes side by side, for each vector along the axis before it; 1 if
+/// it computes them one by one.
 int64_t countInterleaved(LoopCaseAttr loopCase, llvm::ArrayRef<Expr> extents);
 
-/// The form of a reduction whose terms the teams of a block compute, each one
-/// of them, and then all take in order; on a GPU.
+/// The form of a reduction on a GPU whose terms are spread over the thread
+/// groups of a block: each group computes one term, then every thread reduces
+/// all terms in order.
 constexpr llvm::StringLiteral kSpread = "spread";
 bool hasSpreadTerms(LoopFormAttr form);
-/// The terms of a reduction of a row that may have that form: 2 to 16.
+/// Returns the number of terms of a row reduction that may have this form, 2 to
+/// 16; std::nullopt if it may not.
 std::optional<int64_t> getSpreadTerms(mlir::Operation *op);
 
-/// The indices of one of `parts` of a dim, a multiple of `step`: part p begins
-/// at p times as many, and the last parts may have less or nothing.
+/// Returns the extent of one of `parts` split-k parts of a dim, a multiple of
+/// `step`. Part p begins at p times this extent; the last parts may be shorter
+/// or empty.
 Expr getPartExtent(const Expr &extent, int64_t parts, int64_t step);
 
-/// How a schedule names an op of the kernel's body: `op8`.
+/// Returns the name of an op in a schedule, from its position in the kernel's
+/// body: `op8`.
 std::string getOpName(mlir::Operation *op);
 
-/// Reductions whose terms one loop computes. The form of the first says how it
-/// runs, those of the others name the first: `pass {with = op1}`.
+/// Reductions whose terms one loop computes. The form of the first reduction
+/// says how the loop runs; the forms of the others name the first: `pass {with
+/// = op1}`.
 struct ReductionWalk {
   LoopFormAttr form;
   llvm::SmallVector<ReductionOpInterface, 2> ops;
 };
-/// The walks of `ops`, in the order of their first reductions.
+/// Returns the walks of `ops`, in the order of their first reductions.
 llvm::SmallVector<ReductionWalk>
 getWalks(llvm::ArrayRef<ReductionOpInterface> ops, LoopCaseAttr loopCase);
 
-/// Reductions that parts of a case cut: those that read, through whatever is
-/// between, no other op with loops. All are over one index space, the grid's.
+/// The reductions that the `parts` of a case cut: those that depend on no other
+/// op with loops. All have the same index space, that of the grid.
 struct CutReductions {
-  /// 1 where the case has none; what follows is empty then.
+  /// 1 if the case has no parts; the fields below are then empty.
   int64_t parts = 1;
-  /// In the order of their walks.
+  /// The reductions, in the order of their walks.
   llvm::SmallVector<ReductionOpInterface> ops;
-  /// Where each value of their states begins in the memory of states, in bytes:
-  /// its elements are those of all parts, one after the other, row-major.
+  /// The byte offset, in the workspace, of each value of the reductions'
+  /// states. The elements of all parts follow each other, row-major.
   llvm::SmallVector<Expr> places;
-  /// Of the memory of states.
+  /// Bytes of the states of all parts.
   Expr bytes = 0;
-  /// Blocks of the grid; each has a counter, an i32.
+  /// Blocks of the grid. Each has a counter, an i32.
   Expr blocks = 1;
 
   Expr getPartExtent(const Expr &extent, int64_t step) const {
@@ -196,30 +205,30 @@ struct CutReductions {
 };
 CutReductions getCutReductions(KernelOp kernel, LoopCaseAttr loopCase);
 
-/// Memory that a kernel needs while it runs, besides operands and results.
+/// The memory that a kernel needs while it runs, besides operands and results.
 struct Workspace {
-  /// Bytes of the states of parts; what they hold before is of no matter.
+  /// Bytes for the states of parts; they need no initial value.
   Expr states = 0;
-  /// Bytes of counters: zero before the kernel runs, and zero after.
+  /// Bytes of counters, which are zero before and after the kernel runs.
   Expr counters = 0;
 };
-/// For all cases of its schedule; none where no case has parts, nor blocks that
-/// count each other. Its schedule is verified.
+/// Returns the workspace for all cases of the kernel's verified schedule;
+/// std::nullopt if no case has parts or blocks that count each other.
 std::optional<Workspace>
 getWorkspace(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges);
 
-/// Elements from one column to the next of a tile, of `tile` rows and columns,
-/// in shared memory.
+/// Returns the distance, in elements, between the columns of a tile of `tile`
+/// rows and columns in shared memory.
 int64_t getTilePitch(mlir::Type element, int64_t tile);
 
-/// 1 where the guard of a case holds, else 0; 1 without a guard.
+/// Returns 1 if the guard of a case holds, else 0; 1 without a guard.
 Expr getIndicator(LoopCaseAttr loopCase);
 
-/// The dims of each axis.
+/// Returns the dims of each axis.
 llvm::SmallVector<llvm::SmallVector<unsigned>>
 getGroups(llvm::ArrayRef<LoopAxisAttr> axes);
 
-/// Simple operations that one element of the results costs.
+/// Returns the simple operations that one element of the results costs.
 int64_t getElementCost(KernelOp kernel);
 
 } // namespace luminal::llir

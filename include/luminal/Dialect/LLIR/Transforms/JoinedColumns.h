@@ -16,28 +16,28 @@ struct ColumnsPart {
   int64_t columns;
 };
 
-/// The parts one behind the other, [columns of all, rest...], each element
-/// chosen by its column; every part is read within its bounds also at the
-/// columns of others.
+/// Concatenates the parts to [columns of all parts, rest...] by a select on the
+/// column. Each part is also evaluated at the columns of the other parts; its
+/// index is clamped so that it stays in bounds.
 mlir::Value joinColumns(mlir::ImplicitLocOpBuilder &b,
                         llvm::ArrayRef<ColumnsPart> parts,
                         llvm::ArrayRef<Expr> rest);
 
-/// The extent of `v` along `dim`, and that along which a product sums, where
-/// they are known.
+/// Return the extent of `v` along `dim`, and the contracted extent of a
+/// product; std::nullopt if it is not known at compile time.
 std::optional<int64_t> getKnownExtent(mlir::Value v, unsigned dim);
 std::optional<int64_t> getKnownInner(GemmOp op);
 
-/// `columns` of `joined` along dim `column`, from `begin` on.
+/// Returns `columns` columns of `joined` along dim `column`, from `begin` on.
 mlir::Value readColumns(mlir::OpBuilder &b, mlir::Value joined, unsigned column,
                         int64_t begin, int64_t columns);
 
-/// For each value whether an elementwise op follows, with nothing but views and
-/// such ops between, that another of them is read by as well.
+/// Returns for each value whether it meets another one of `values`: some
+/// elementwise op reads both, with only views and elementwise ops in between.
 llvm::SmallVector<bool> findMeetings(llvm::ArrayRef<mlir::Value> values);
 
-/// Whether the function returns `v` or a view of it, which then has memory of
-/// its own.
+/// Returns whether the function returns `v` or a view of it; it then needs
+/// memory of its own.
 bool isReturned(mlir::Value v);
 
 } // namespace luminal::llir

@@ -1,15 +1,15 @@
 //===- Layouts.h - In which order dims are stored ---------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A value between kernels may be stored with one of its dims innermost, and a
-// product may take its contracted index in another order:
+// Stores a value between kernels with one of its dims innermost, and lets a
+// product iterate over its contracted index in another order:
 //
 //   %y = relu(%x) : NxCxHxW          %v = view %x : NxHxWxC
 //                               -->  %u = relu(%v) : NxHxWxC
 //                                    %y = view %u : NxCxHxW
 //
 // Readers see the value as before, through a view, which fusion composes with
-// what they read.
+// their own maps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,58 +24,64 @@ namespace luminal::llir {
 /// The order of dims in memory, outermost first.
 using DimOrder = llvm::SmallVector<unsigned>;
 
-/// `extents` in that order.
+/// Returns `extents` in that order.
 llvm::SmallVector<Expr> applyOrder(llvm::ArrayRef<Expr> extents,
                                    const DimOrder &order);
-/// From an index in that order to the value's own, and back.
+/// Return the map from an index in that order to the value's own index, and the
+/// inverse.
 hlir::MapAttr getFromOrder(mlir::MLIRContext *context, const DimOrder &order);
 hlir::MapAttr getToOrder(mlir::MLIRContext *context, const DimOrder &order);
 
-/// An operand of weights as a tensor of its own, in the order in which a
-/// product reads it: the dims of the product that it depends on, and behind or
-/// before them the contracted one.
+/// A weight operand as a tensor of its own, in the order in which a product
+/// reads it: the product dims that the operand depends on, with the contracted
+/// dim after or before them.
 struct PackedOperand {
   mlir::RankedTensorType type;
-  /// From its index to that of what was read.
+  /// From the packed tensor's index to the index of the original operand.
   hlir::MapAttr toBase;
-  /// From [the product's dims..., the contracted one] to its index.
+  /// From [the product's dims..., the contracted dim] to the packed tensor's
+  /// index.
   hlir::MapAttr map;
 };
 
+/// A new order for a product's contracted index.
 struct Reordering {
-  /// Which part of the contracted index is innermost.
+  /// The digit of the contracted index that becomes innermost.
   ContractedDigit digit;
-  /// The operand that is of weights.
+  /// The number of the operand that holds weights.
   unsigned weights;
-  /// Whether the contracted index comes first in these: lanes have sums of
-  /// their own.
+  /// Whether the contracted index is outermost in the packed weights, so that
+  /// each lane accumulates its own sum.
   bool isOutermost = false;
 };
 
-/// Nothing where it would not have as many elements as what was read.
+/// Returns std::nullopt if the packed tensor would not have as many elements as
+/// the original operand.
 std::optional<PackedOperand> packOperand(ProductOpInterface op,
                                          const ProductRead &read,
                                          const Reordering &reordering,
                                          const Assumptions &symbols);
 
-/// An operand of weights as panels (ProductAnalysis::Panels): of the dims that
-/// this side alone has, as one, `getWidth(bits, columns)` indices each; the
-/// matrices of a batch follow each other. Nothing where a size is not known,
-/// elements are not multiplied as they are, or the width is 0.
+/// Packs a weight operand as panels (ProductAnalysis::Panels): the dims that
+/// only this operand has are joined and cut into panels of `getWidth(bits,
+/// columns)` indices; the matrices of a batch follow each other. Returns
+/// std::nullopt if a size is not known, if elements are converted before they
+/// are multiplied, or if the width is 0.
 std::optional<PackedOperand>
 packPanels(ProductOpInterface op, const ProductRead &read,
            const ProductRead &other,
            llvm::function_ref<int64_t(unsigned, int64_t)> getWidth,
            const Assumptions &symbols);
 
-/// The op over dims in another order, with operands read so; reductions keep
-/// their last dim. It is pointwise, a row reduction or a product.
+/// Returns whether the op can be rewritten over dims in another order, with its
+/// operands read accordingly: pointwise ops, row reductions (whose last dim
+/// stays last) and products.
 bool canReorder(mlir::Operation *op);
 
-/// What is decided of a block.
+/// The layout decisions for a block.
 class Layouts {
 public:
-  /// Stores `v`, of an op that canReorder, with `dim` innermost.
+  /// Stores `v`, the result of an op that canReorder, with `dim` innermost.
   void moveLast(mlir::Value v, unsigned dim) { innermost[v] = dim; }
   void moveBack(mlir::Value v) { innermost.erase(v); }
   bool isMoved(mlir::Value v) const { return innermost.contains(v); }

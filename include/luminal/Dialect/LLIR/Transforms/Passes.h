@@ -12,8 +12,8 @@
 
 namespace luminal::llir {
 
-/// On a step without a kernel, by `llir-plan-memory` with `keep-calls`: the
-/// function that holds the call.
+/// An attribute of a step without a kernel, set by `llir-plan-memory` with
+/// `keep-calls`: the function that holds the call.
 constexpr llvm::StringLiteral kComputesAttr = "llir.computes";
 
 #define GEN_PASS_DECL

@@ -9,25 +9,26 @@ include "mlir/Pass/PassBase.td"
 def ExpandRowFunctionsPass : Pass<"llir-expand-row-functions", "::mlir::func::FuncOp"> {
   let summary = "Expand softmax, layer_norm and rms_norm";
   let description = [{
-    Writes functions of rows as reductions and elementwise ops, as `llir-fuse-kernels` does with those that are left.
-    Before libraries are called, so that products that are to be walked jointly with a softmax (docs/LLIR.md, "Jointly
-    over one streamed dim") are known and left to kernels.
+    Rewrites row functions as reductions and elementwise ops, as `llir-fuse-kernels` does with those that are left. The
+    pass runs before library calls are chosen. Products that will run in one loop with a softmax (docs/LLIR.md, "Jointly
+    over one streamed dim") are then known, and are left to kernels.
   }];
   let options = [
     Option<"chipBytes", "chip-bytes", "int64_t", "::luminal::MachineModel().getChipBytes()",
-           "As of llir-fuse-kernels">,
-    Option<"sharedBytes", "shared-bytes", "int64_t", "0", "As of llir-fuse-kernels">
+           "On-chip memory of one worker in bytes, as of llir-fuse-kernels">,
+    Option<"sharedBytes", "shared-bytes", "int64_t", "0",
+           "Shared memory of a thread block in bytes, as of llir-fuse-kernels">
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
 def ExpandUpdatesPass : Pass<"llir-expand-updates", "::mlir::func::FuncOp"> {
-  let summary = "Let updates of one row agree, so that they may run in any order";
+  let summary = "Make scatter updates independent of their order";
   let description = [{
-    Of several updates that set one row, the last one counts. Where equal indices may meet, a table of the destination's
-    rows gets the greatest position at which each row's index stands, by an exact maximum of integers, and each update
-    then sets the elements of the update at that position. So all that set a row set the same, and the scatter needs no
-    order (`llir::isOrderFree`).
+    If several updates set one row, the last one counts. For indices that may be equal, the pass builds a table with an
+    entry for each row of the destination: the position of the last update of that row, found by a maximum of integers,
+    which is exact. Each update then sets the elements of the update at the position in the table. All updates of a row
+    now set the same elements, so the scatter needs no order (`llir::isOrderFree`).
 
     Before:
     ```mlir
@@ -40,29 +41,31 @@ def ExpandUpdatesPass : Pass<"llir-expand-updates", "::mlir::func::FuncOp"> {
     %v = llir.gather %u, %w {checked} : tensor<3x4xf32>, tensor<3xi32> -> tensor<3x4xf32>
     %r = llir.scatter set %x, %i, %v {checked} : tensor<9x4xf32>, tensor<3xi64>, tensor<3x4xf32>
     ```
-    Where the indices are all of an order of one row, each row is set once: the result is a gather by the inverse of that
-    permutation, which is counted in any order (`llir::isPermutation`).
+    If the indices are the whole argsort of one row, each row is set exactly once. The result is then a gather by the
+    inverse permutation, which is computed in any order (`llir::isPermutation`).
 
-    Sums of floats, and maxima of f16 and bf16, are computed by sorted indices: the places of the updates in the order of their rows, where each
-    row's begin among them, and a reduction of each such segment, in their order. Sums round in another way then, the same in
-    every run.
+    Sums of floats, and maxima of f16 and bf16, are computed by sorted indices: the pass computes the order of the
+    updates by row and where the segment of each row begins in it, then reduces each segment in order. The rounding of
+    such sums differs from the program's order, but is the same in every run.
 
-    Left alone: updates that need no order, and few of floats, which are combined in order; with `exact` all sums of floats.
+    Left alone: updates that need no order; a small number of float updates, which are combined in order; with `exact`,
+    all sums of floats.
   }];
   let options = [
-    Option<"isExact", "exact", "bool", "false", "Every rounding of the program stays">,
+    Option<"isExact", "exact", "bool", "false", "Keep every rounding of the program">,
     Option<"blockThreads", "block-threads", "int64_t", "0",
-           "Threads of a GPU's block; 0: the target has none, and nothing is changed">
+           "Threads of a GPU's thread block; 0: the target has no thread blocks, and nothing is changed">
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
 def FormRecurrencesPass : Pass<"llir-form-recurrences", "::mlir::func::FuncOp"> {
-  let summary = "Make recurrences of loops over rows";
+  let summary = "Turn loops over rows into recurrences";
   let description = [{
-    A `hlir.repeat` over rows, whose ops are of one element at a time and read what is carried at its own index, becomes a
-    `llir.recurrence`: each element goes through all trips by itself. Views of what it reads become maps of its inputs, and
-    elementwise ops that nothing else reads move into its region. Other loops are left to `hlir-unroll-loops`.
+    An `hlir.repeat` over rows becomes an `llir.recurrence` if its ops work on one element at a time and read carried
+    tensors at their own index: each element then goes through all trips independently. Views of what the loop reads
+    become maps of the recurrence's inputs, and elementwise ops with no other reader move into its region. Other loops
+    are left to `hlir-unroll-loops`.
 
     Before:
     ```mlir
@@ -77,11 +80,12 @@ def FormRecurrencesPass : Pass<"llir-form-recurrences", "::mlir::func::FuncOp"> 
 }
 
 def ExpandOrdersPass : Pass<"llir-expand-orders", "::mlir::func::FuncOp"> {
-  let summary = "Make kernels of ops between kernels that no library computes";
+  let summary = "Turn recurrences, scans and sorts into kernels";
   let description = [{
-    Recurrences become kernels of their own, scans and sorts on machines with threads in blocks. Where rows are few and long, they are cut into
-    parts: a kernel finds what each part comes to, and another one begins each part with those before it. The length
-    of a part follows from the length of a row alone. A sort is one of runs of up to 2,048 elements, and passes that merge them.
+    Recurrences become kernels; so do scans and sorts on a machine with thread blocks. A few long rows are cut into
+    parts: one kernel computes the total of each part, and another one begins each part with the total of the parts
+    before it. The length of a part depends on the length of a row alone. A sort consists of sorted runs of up to 2,048
+    elements, and passes that merge them.
 
     Before:
     ```mlir
@@ -94,20 +98,20 @@ def ExpandOrdersPass : Pass<"llir-expand-orders", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    Option<"workers", "workers", "int64_t", "108", "Multiprocessors of the GPU">,
+    Option<"workers", "workers", "int64_t", "108", "Multiprocessors (SMs) of the GPU">,
     Option<"blockThreads", "block-threads", "int64_t", "0",
-           "Threads of a GPU's block; 0: the target has none, and nothing is changed">
+           "Threads of a GPU's thread block; 0: the target has no thread blocks, and only recurrences become kernels">
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
 def JoinProductsPass : Pass<"llir-join-products", "::mlir::func::FuncOp"> {
-  let summary = "Let products that read the same row be one";
+  let summary = "Join products that read the same row into one";
   let description = [{
-    Products of one row with operands of the function, which are read as soon as a kernel runs, become one product whose
-    columns are those of all; each is a view of it. Its right operand is chosen by the column. Each column is the same sum as
-    before. Products that one elementwise op reads stay as they are: `llir-join-rows` computes those together. Nothing is
-    done without `block-threads`, on a machine that calls kernels.
+    If several products multiply one row with operands of the function, which are available when a kernel starts, the
+    pass joins them into one product with the columns of all; each original product becomes a view of it. The right
+    operand is selected by the column. Each column is the same sum as before. Products that one elementwise op reads
+    stay separate: `llir-join-rows` computes those together. Without `block-threads` the pass does nothing.
 
     Before:
     ```mlir
@@ -122,17 +126,17 @@ def JoinProductsPass : Pass<"llir-join-products", "::mlir::func::FuncOp"> {
     %b = llir.view %c <(d0, d1) -> (0, d1 + 32)> : tensor<1x40xf32> -> tensor<1x8xf32>
     ```
   }];
-  let options = [Option<"blockThreads", "block-threads", "int64_t", "0", "Threads of a GPU's block; 0: the target has none">];
+  let options = [Option<"blockThreads", "block-threads", "int64_t", "0", "Threads of a GPU's thread block; 0: the target has no thread blocks">];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
 def FindSegmentsPass : Pass<"llir-find-segments", "::mlir::func::FuncOp"> {
-  let summary = "Let scatters into sorted segments be reductions of them";
+  let summary = "Turn scatters into sorted segments into segment reductions";
   let description = [{
-    A scatter that adds up, or takes the maximum of, runs of rows is imported with an index that counts the begins at or
-    before each row. Each row of its result follows from all rows; as `llir.segment_reduce` it follows from those of its
-    segment, so that it can be computed where it is read. That begins are sorted and the first is 0 is checked when they are
-    read, as an index is.
+    The importer writes a sum or maximum over runs of rows as a scatter whose index counts the segment begins at or
+    before each row. Each row of such a result depends on all rows. As an `llir.segment_reduce` it depends on the rows
+    of its segment only, so it can be computed by its readers. Code that reads the begins checks that they are sorted
+    and start with 0, as it checks an index.
 
     Before:
     ```mlir
@@ -151,12 +155,12 @@ def FindSegmentsPass : Pass<"llir-find-segments", "::mlir::func::FuncOp"> {
 }
 
 def SortRowsPass : Pass<"llir-sort-rows", "::mlir::func::FuncOp"> {
-  let summary = "Put rows in the order of the matrices that they look up";
+  let summary = "Sort rows by the matrices that they look up";
   let description = [{
-    Rows of a product that look up their matrices, as tokens do that are sent to experts, are sorted by the index of the
-    matrix, so that a matrix is read once for all of its rows. Products by the same indices have one order, and what is
-    between them element by element is computed in it; results are gathered back. Nothing is done where the indices are
-    proved to be sorted, or where the matrices that are read less often take less time than sorting.
+    The rows of a product may look up their matrices, as tokens look up their experts. The pass sorts such rows by the
+    index of the matrix, so that a matrix is read once for all its rows. Products with the same indices share one order;
+    elementwise ops between them are computed in that order, and results are gathered back. The pass does nothing if the
+    indices are proved to be sorted, or if the time saved by reading matrices less often is below the time of sorting.
 
     Before:
     ```mlir
@@ -178,21 +182,22 @@ def SortRowsPass : Pass<"llir-sort-rows", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"readRate", "read-rate", "double", "::luminal::MachineModel().getCacheRate()",
-           "Bytes that are read in a nanosecond from where matrices are at best">,
+           "Bytes of matrices that are read in a nanosecond from the nearest memory that holds them">,
     Option<"operationRate", "operation-rate", "double", "::luminal::MachineModel().operationRate",
            "Simple operations in a nanosecond">,
     Option<"kernelTime", "kernel-time", "double", "::luminal::MachineModel().getKernelTime()",
-           "Nanoseconds that a kernel more takes">
+           "Nanoseconds that one more kernel takes">
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
 def UnsortRowsPass : Pass<"llir-unsort-rows", "::mlir::func::FuncOp"> {
-  let summary = "Leave rows where they are if sorting them saves little";
+  let summary = "Undo the sorting of rows if it saves little";
   let description = [{
-    A front end sorts rows by the matrix that each looks up, as the tokens of experts, and puts the results back. Where few
-    rows share a matrix, the sort takes longer than it saves, by the prices of `llir-sort-rows`: what is computed of rows in
-    their order and gathered by the inverse of that order is computed where it is read. No value changes.
+    A front end sorts rows by the matrix that each looks up, as tokens by their experts, and puts the results back. If
+    few rows share a matrix, the sort takes longer than it saves, by the prices of `llir-sort-rows`. Then the pass
+    removes it: a value that is computed from rows in sorted order, and is gathered by the inverse of that order, is
+    computed in the original order at its readers. No value changes.
 
     Before:
     ```mlir
@@ -218,18 +223,18 @@ def UnsortRowsPass : Pass<"llir-unsort-rows", "::mlir::func::FuncOp"> {
     Option<"operationRate", "operation-rate", "double", "::luminal::MachineModel().operationRate",
            "Simple operations in a nanosecond">,
     Option<"kernelTime", "kernel-time", "double", "::luminal::MachineModel().getKernelTime()",
-           "Nanoseconds that a kernel more takes">
+           "Nanoseconds that one more kernel takes">
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
 def SplitProductsPass : Pass<"llir-split-products", "::mlir::func::FuncOp"> {
-  let summary = "Let columns that meet element by element be products of their own";
+  let summary = "Split products whose column ranges meet element by element";
   let description = [{
-    A product of single rows, of which an elementwise op reads several parts of the columns, as a gate and what it
-    multiplies, becomes one product for each part. They have one index space then, so that one kernel computes them with
-    what follows (`llir-join-elements`). Each column is computed as before. Products of which rows share a matrix stay:
-    these read it for many rows at once.
+    If an elementwise op reads several column ranges of one product of single rows, such as a gate and the values that
+    it multiplies, each range becomes a product. The products then have one index space, so that one kernel computes
+    them with the ops that follow (`llir-join-elements`). Each column is computed as before. A product whose rows share
+    a matrix stays: it reads the matrix once for many rows.
 
     Before:
     ```mlir
@@ -245,26 +250,26 @@ def SplitProductsPass : Pass<"llir-split-products", "::mlir::func::FuncOp"> {
     %m = llir.elementwise mul(%a, %b) : (tensor<1x16xf32>, tensor<1x16xf32>) -> tensor<1x16xf32>
     ```
   }];
-  let options = [Option<"blockThreads", "block-threads", "int64_t", "0", "Threads of a GPU's block; 0: the target has none">];
+  let options = [Option<"blockThreads", "block-threads", "int64_t", "0", "Threads of a GPU's thread block; 0: the target has no thread blocks">];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
 def FuseKernelsPass : Pass<"llir-fuse-kernels", "::mlir::func::FuncOp"> {
   let summary = "Group flat ops into kernels";
   let description = [{
-    Replaces the flat ops of a function by `llir.kernel`, `llir.alias` and the `llir.constant` ops that kernels load.
-    Elementwise ops, views and gathers join the kernels that read them, a reduction or product absorbs the ops before
-    and after it, and reductions over one domain become one kernel. A value that several kernels read, or that one
-    kernel reads too often to recompute, is written to memory once. softmax, layer_norm and rms_norm are first expanded,
+    Replaces the flat ops of a function by `llir.kernel`, `llir.alias`, and the `llir.constant` ops that kernels load.
+    Elementwise ops, views and gathers join the kernels that read them. A reduction or product absorbs the ops before
+    and after it. Reductions over one domain become one kernel. A value is written to memory once if several kernels
+    read it, or if one kernel reads it too often to recompute it. softmax, layer_norm and rms_norm are expanded first,
     so that they fuse like all other ops.
 
-    No kernel has more code than `code-budget` (docs/LLIR.md): a value that would exceed it is written to memory and
-    read by the next kernel. Only a single op, with the index arithmetic before it, may be over the budget.
+    No kernel has more code than `code-budget` (docs/LLIR.md): a value that would exceed the budget is written to memory
+    and read by the next kernel. Only a single op, with the index arithmetic before it, may exceed the budget.
 
-    Anchors that follow each other over the same rows (a softmax between two products) are stages of one kernel where
-    what a product reads for all rows fits into `chip-bytes`, the memory on chip of one worker.
+    Anchors over the same rows that depend on each other (a softmax between two products) become stages of one kernel if
+    everything that a product reads for all rows fits into `chip-bytes`, the on-chip memory of one worker.
 
-    Functions with ops of other dialects are refused; existing kernels are not changed.
+    Functions with ops of other dialects are rejected; existing kernels are not changed.
 
     Before:
     ```mlir
@@ -287,23 +292,23 @@ def FuseKernelsPass : Pass<"llir-fuse-kernels", "::mlir::func::FuncOp"> {
     Option<"codeBudget", "code-budget", "unsigned", "::luminal::llir::kKernelCodeBudget",
            "Maximum code of one kernel, in vector operations">,
     Option<"chipBytes", "chip-bytes", "int64_t", "::luminal::MachineModel().getChipBytes()",
-           "Memory on chip for what a unit of work keeps; 0: none, and no stages">,
+           "On-chip memory in bytes for what a work item keeps; 0: no memory, and no stages">,
     Option<"sharedBytes", "shared-bytes", "int64_t", "0",
-           "Shared memory of a block of threads, by which anchors are walked jointly where there are no stages; 0: none">
+           "Shared memory of a thread block in bytes, for anchors that run in one loop on machines without stages; 0: none">
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
 def CheckIndicesPass : Pass<"llir-check-indices", "::mlir::ModuleOp"> {
-  let summary = "Prove that every index is in bounds, or state what that requires";
+  let summary = "Prove that every index is in bounds, or state the conditions under which it is";
   let description = [{
-    Proves of every map of HLIR and LLIR, of every extent, and of the buffers that steps give to kernels, that no index
-    is out of bounds and no 64-bit arithmetic overflows or divides by zero, for all symbols in their ranges. Conditions
-    that hold for some symbols only become `hlir.requires` of the function (or of the schedule, for its kernels): the
-    runtime and the interpreter check it whenever symbols get values. A condition that can neither be proved nor be
-    decided by symbols is an error.
+    Proves that no index is out of bounds and that no 64-bit arithmetic overflows or divides by zero, for all symbols in
+    their ranges. This covers every map of HLIR and LLIR, every extent, and the buffers that steps pass to kernels.
+    Conditions that hold only for some symbols become `hlir.requires` of the function (or of the schedule, for its
+    kernels); the runtime and the interpreter check them whenever symbols get values. A condition that cannot be proved
+    and that symbols do not decide is an error.
 
-    Also refuses a function with a symbol that follows from no argument (`luminal/Support/SymbolSolver.h` has the
+    Also rejects a function with a symbol that follows from no argument (`luminal/Support/SymbolSolver.h` defines the
     rule); unused symbols are dropped from `hlir.symbols`.
 
     Before:
@@ -318,41 +323,41 @@ def CheckIndicesPass : Pass<"llir-check-indices", "::mlir::ModuleOp"> {
 }
 
 def CheckKernelsPass : Pass<"llir-check-kernels", "::mlir::func::FuncOp"> {
-  let summary = "Refuse results of kernels that nothing reads";
+  let summary = "Reject results of kernels that nothing reads";
   let description = [{
-    Part of the contract of the phases `fused` and `scheduled`: each result of an `llir.kernel` is read, by another op
-    or by the function's return. A result without a reader would be written to memory for nothing. It is an error at the
-    kernel. Nothing is changed.
+    Part of the contract of the phases `fused` and `scheduled`: another op, or the function's return, reads each result
+    of an `llir.kernel`. A result without a reader, which would be written to memory for nothing, is an error at the
+    kernel. The pass changes nothing.
   }];
 }
 
 def PlanMemoryPass : Pass<"llir-plan-memory", "::mlir::ModuleOp"> {
-  let summary = "Give every value memory and list the launches";
+  let summary = "Assign memory to every value and list the launches";
   let description = [{
     Replaces the function of kernels by an `llir.schedule`, and puts each distinct kernel into a private function (equal
-    kernels share one). Results of the program are written by their kernels into the caller's memory; all other values
-    share one arena, where two of them overlap only if no step needs both. Sizes and offsets are expressions over the
-    program's symbols, multiples of 64 bytes.
+    kernels share one). Kernels write results of the program to the caller's memory. All other values share one arena,
+    in which two values overlap only if no step needs both. Sizes and offsets are expressions over the program's
+    symbols, multiples of 64 bytes.
 
-    Fails where a result has no separate memory (llir-fuse-kernels gives it a copying kernel).
+    Fails if a result has no separate memory (llir-fuse-kernels adds a copying kernel for it).
 
-    With `keep-calls` the step of a call of a library or of a user's code names, as `llir.computes`, a private function
-    that holds the call: what checks a schedule step by step finds there what the step is to compute.
+    With `keep-calls`, a step that calls a library or a user's code names, as `llir.computes`, a private function that
+    holds the call. Tools that check a schedule step by step find there what the step must compute.
   }];
   let options = [
-    Option<"keepCalls", "keep-calls", "bool", "false", "Keep what steps without a kernel compute">
+    Option<"keepCalls", "keep-calls", "bool", "false", "Keep the definition of steps that are no kernels">
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect", "::mlir::func::FuncDialect"];
 }
 
 def PrepareWeightsPass : Pass<"llir-prepare-weights", "::mlir::func::FuncOp"> {
-  let summary = "Choose what is computed once, when weights are bound";
+  let summary = "Choose values to compute once, when weights are bound";
   let description = [{
-    Puts `llir.prepare` after values that depend on weights and constants alone, on no symbol, and that kernels read in
-    at most 0.6 of the time in which they compute them. `llir-plan-memory` then makes a second schedule of what they
-    are computed from. Those that save the most time for their memory come first, as long as there is room.
+    Puts `llir.prepare` after values that depend on weights and constants alone and on no symbol, if kernels read them
+    in at most 0.6 of the time of computing them. `llir-plan-memory` then makes a second schedule that computes these
+    values. The values that save the most time for their memory are chosen first, until the memory limit is reached.
 
-    Functions that hold `llir.prepare` or kernels are left as they are.
+    Functions that already hold `llir.prepare` or kernels are not changed.
 
     Before:
     ```mlir
@@ -370,8 +375,8 @@ def PrepareWeightsPass : Pass<"llir-prepare-weights", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"prepareBytes", "prepare-bytes", "int64_t", "-1",
-           "Memory for prepared values; below 0: `share` of that of the weights">,
-    Option<"share", "share", "double", "1.0", "Memory for prepared values, in bytes a byte of weights">,
+           "Memory for prepared values in bytes; below 0: `share` times the bytes of the weights">,
+    Option<"share", "share", "double", "1.0", "Memory for prepared values, as a fraction of the bytes of the weights">,
     Option<"readRate", "read-rate", "double", "::luminal::MachineModel().readRate",
            "Bytes that a worker reads in a nanosecond">,
     Option<"operationRate", "operation-rate", "double", "::luminal::MachineModel().operationRate",
@@ -383,12 +388,12 @@ def PrepareWeightsPass : Pass<"llir-prepare-weights", "::mlir::func::FuncOp"> {
 def ProveIndicesPass : Pass<"llir-prove-indices", "::mlir::func::FuncOp"> {
   let summary = "Drop range checks that cannot fail";
   let description = [{
-    Removes `checked` from the gathers and scatters whose indices are proved to be inside: indices made of iotas,
+    Removes `checked` from gathers and scatters whose indices are proved to be in bounds: indices made of iotas,
     constants, integer arithmetic that cannot wrap, minima, maxima, and selects by a comparison that bounds them. Adds
-    it to all others, hand-written ones included. Selects of flat ops whose comparison such bounds, through floats too, decide are their branch:
-    front ends let every index below 0 count from the end, and places in an order never are. A function of one
-    integer that gives back each of the few that there may be, as the bin of an integer among as many bins as there are
-    integers, is that integer (`identity`).
+    it to all others, including hand-written ones. Selects of flat ops are replaced by one branch if such bounds decide
+    their comparison, also through floats: front ends let every index below 0 count from the end, and positions in an
+    order are never negative. A function of one integer that maps each of its few possible values to itself is replaced
+    by the integer, for instance the bin of an integer among as many bins as there are integers (`identity`).
 
     Before:
     ```mlir
@@ -407,9 +412,9 @@ def ProveIndicesPass : Pass<"llir-prove-indices", "::mlir::func::FuncOp"> {
 def UpdateInPlacePass : Pass<"llir-update-in-place", "::mlir::func::FuncOp"> {
   let summary = "Let scatters write the memory that they update";
   let description = [{
-    Marks a scatter kernel `in_place` where the old value is not needed afterwards: the old value is a state whose new
-    value the function returns (`hlir.updates`), or a kernel's own result. Kernels that read the old value are moved
-    before the update; where one of them depends on the update, the scatter keeps copying.
+    Marks a scatter kernel `in_place` if the old value is not needed afterwards: the old value is a state whose new
+    value the function returns (`hlir.updates`), or a result of another kernel. Kernels that read the old value are
+    moved before the update; if one of them depends on the update, the scatter keeps copying.
 
     Before:
     ```mlir
@@ -424,23 +429,23 @@ def UpdateInPlacePass : Pass<"llir-update-in-place", "::mlir::func::FuncOp"> {
     return %0, %1
     ```
 
-    With `block-threads`, a scatter whose updates may run in any order, and which has to copy, is two kernels: one copies,
-    the other updates the copy in place, each with as many threads as it has work for.
+    With `block-threads`, a scatter that has to copy, and whose updates may run in any order, becomes two kernels: one
+    copies, the other one updates the copy in place, each with as many threads as it has work for.
   }];
   let options = [
-    Option<"blockThreads", "block-threads", "int64_t", "0", "Threads of a GPU's block; 0: the target has none">
+    Option<"blockThreads", "block-threads", "int64_t", "0", "Threads of a GPU's thread block; 0: the target has no thread blocks">
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
 def FormConcatsPass : Pass<"llir-form-concats", "::mlir::func::FuncOp"> {
-  let summary = "Make long chains of selects that join tensors one op";
+  let summary = "Turn long chains of selects that concatenate tensors into one op";
   let description = [{
-    A chain of selects by the index along the first dim puts tensors in memory one behind the other: what the trips of a loop
-    computed. Each element is compared with every bound, n^2 comparisons for n rows, and fusion cuts a chain that is longer than
-    a kernel may be. Where the parts are computed by ops, and begin at multiples of the alignment of buffers, a long chain
-    becomes a `llir.concat`, which fusion leaves as it is: kernels write the parts there. Shorter ones `llir-concat-in-place`
-    finds behind fusion, where it is known what has memory.
+    A chain of selects by the index along the first dim concatenates tensors in memory, such as the results of the trips
+    of a loop. It compares each element's index with every bound, n^2 comparisons for n rows, and fusion cuts a chain
+    that exceeds the code budget of a kernel. A long chain becomes an `llir.concat` if ops compute its parts and the
+    parts begin at multiples of the buffer alignment. Fusion does not change it, and kernels write the parts directly to
+    it. `llir-concat-in-place` finds shorter chains after fusion, when it is known which values have memory.
 
     Before:
     ```mlir
@@ -452,18 +457,19 @@ def FormConcatsPass : Pass<"llir-form-concats", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    Option<"fewestParts", "fewest-parts", "unsigned", "32", "Parts of the shortest chain">
+    Option<"fewestParts", "fewest-parts", "unsigned", "32", "Parts of the shortest chain that is converted">
   ];
   let dependentDialects = ["::luminal::llir::LLIRDialect"];
 }
 
 def ConcatInPlacePass : Pass<"llir-concat-in-place", "::mlir::func::FuncOp"> {
-  let summary = "Have kernels write what they compute where it is joined";
+  let summary = "Let kernels write their results directly into a concatenation";
   let description = [{
-    A kernel that only puts tensors in memory one behind the other, a chain of selects by the index along the first dim,
-    copies each once and compares each element's index with every bound: of n rows that trips of a loop computed, n^2
-    comparisons. Where kernels compute most of these tensors and nothing updates them, it becomes a `llir.concat`, which
-    they write; the others are copied. The parts begin at multiples of the alignment of buffers, or all stays as it is.
+    A kernel that only concatenates tensors in memory (a chain of selects by the index along the first dim) copies each
+    tensor once, and compares each element's index with every bound: n^2 comparisons for n rows that trips of a loop
+    computed. If kernels compute most of these tensors and nothing updates them, it becomes an `llir.concat`, and those
+    kernels write to it directly; the other tensors are copied. Nothing changes if a part does not begin at a multiple
+    of the buffer alignment.
 
     Before:
     ```mlir
@@ -484,11 +490,11 @@ def ConcatInPlacePass : Pass<"llir-concat-in-place", "::mlir::func::FuncOp"> {
 }
 
 def AliasSlicesPass : Pass<"llir-alias-slices", "::mlir::func::FuncOp"> {
-  let summary = "Give a kernel the slice of an operand that it reads";
+  let summary = "Pass a kernel the slice of an operand that it reads";
   let description = [{
-    Of an operand that a kernel reads through maps, it may read a range of the first dim alone: row 3 of what the trips of a
-    loop read. The range becomes an operand of its own, in the same memory (`llir.alias`), so kernels that differ in the
-    range alone are equal: one is compiled and measured for all. The range begins at a multiple of the alignment of buffers.
+    A kernel that reads an operand through maps may read only a range of the first dim, such as row 3 of the input of a
+    loop. The pass makes the range an operand in the same memory (`llir.alias`). Kernels that differ only in the range
+    are then equal: one is compiled and measured for all. The range must begin at a multiple of the buffer alignment.
 
     Before:
     ```mlir
@@ -510,13 +516,13 @@ def AliasSlicesPass : Pass<"llir-alias-slices", "::mlir::func::FuncOp"> {
 }
 
 def WriteStatesPass : Pass<"llir-write-states", "::mlir::func::FuncOp"> {
-  let summary = "Let kernels write new values of states where the states are";
+  let summary = "Let kernels write new values of states to the states' memory";
   let description = [{
-    Marks a result that is the new value of a state (`hlir.updates`) as `llir.in_state` where its kernel, or call of a
-    library, may write it to the state's memory: all that reads the old value runs before, or is that kernel, if each
-    element is read only by the thread that writes its new value, and before it does (the kernel is scheduled as
-    elements, and then `overwrites` these operands). Other readers are moved before it. What is not marked is computed
-    elsewhere, and copied at the end of a call.
+    Marks a result that is the new value of a state (`hlir.updates`) as `llir.in_state` if its kernel, or library call,
+    may write it to the state's memory. All other readers of the old value must run before; the pass moves them. The
+    kernel itself may read the old value if each element is read only by the thread that writes its new value, before
+    the write; the kernel is then scheduled as elements and `overwrites` these operands. A result that is not marked is
+    computed elsewhere, and copied at the end of a call.
 
     Before:
     ```mlir

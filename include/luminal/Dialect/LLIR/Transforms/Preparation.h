@@ -8,16 +8,17 @@
 
 namespace luminal::llir {
 
-/// Bytes of what programs of kernels prepare from their weights, which are the
-/// same: each equal value once, as llir-plan-memory makes it.
+/// Bytes that programs prepare from their weights. The programs have the same
+/// weights. Each equal value counts once, as llir-plan-memory shares it.
 struct PreparedBytes {
   int64_t values = 0;
-  /// Of weights that nothing else reads, so that they need not stay.
+  /// Bytes of the weights that nothing else reads, so that they need not stay
+  /// in memory.
   int64_t replaced = 0;
 };
 PreparedBytes countPreparedBytes(llvm::ArrayRef<mlir::func::FuncOp> programs);
 
-/// Bytes of the weights of a program.
+/// Returns the bytes of the weights of a program.
 int64_t countWeightBytes(mlir::func::FuncOp program);
 
 } // namespace luminal::llir

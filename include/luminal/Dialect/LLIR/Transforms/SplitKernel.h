@@ -8,23 +8,25 @@
 
 namespace luminal::llir {
 
-/// Builds, before `kernel`, kernels that together compute the same: one for
-/// each level of its reductions, which is at a level above those whose results
-/// it reads, and one for what is left, which joins the last level where it is
-/// of the same rows. What is between is computed in each that reads it. The
-/// results of the last are the kernel's, which stays as it is. None where it
-/// has other loops than reductions of rows, or only one level and nothing after
-/// it but values of its rows.
+/// Builds, before `kernel`, kernels that together compute the same results.
+/// Each level of the kernel's reductions becomes one kernel; a reduction is one
+/// level above the reductions whose results it reads. One more kernel computes
+/// the rest, joined with the last level if that has the same rows. Values in
+/// between are recomputed in each kernel that reads them. The results of the
+/// last kernel are those of `kernel`, which stays. Returns nothing if `kernel`
+/// has loops other than row reductions, or a single level followed by nothing
+/// but values of its rows.
 llvm::SmallVector<KernelOp> splitByReductions(KernelOp kernel);
 
-/// Builds, before a kernel of one update, kernels that compute the same: one
-/// writes the destination, one updates it in place, and where the update is
-/// yielded through views, one moves it. The results of the last are the
-/// kernel's, which stays as it is.
+/// Builds, before a kernel of one update, kernels that compute the same
+/// results: one writes the destination, and one updates it in place; if the
+/// update is yielded through views, a third one moves it. The results of the
+/// last kernel are those of `kernel`, which stays.
 llvm::SmallVector<KernelOp> splitByUpdate(KernelOp kernel);
 
-/// The same where the kernel could run in place, if its first operand were its
-/// own: one kernel copies that operand, the other is the kernel on the copy.
+/// Does the same for a kernel that could run in place if it owned its first
+/// operand: one kernel copies that operand, the other one is the kernel on the
+/// copy.
 llvm::SmallVector<KernelOp> splitByCopy(KernelOp kernel);
 
 } // namespace luminal::llir

@@ -8,11 +8,12 @@
 
 namespace luminal::llir {
 
-/// Of a function's result that updates a state: what makes it writes it to the
-/// memory of the state (`llir-write-states`), which nothing reads any more.
+/// An attribute of a function result that updates a state: its producer writes
+/// it to the memory of the state (`llir-write-states`), whose old value nothing
+/// reads afterwards.
 constexpr llvm::StringLiteral kInStateAttr = "llir.in_state";
 
-/// The value whose memory `value` has by updates in place.
+/// Follows updates in place back to the value whose memory `value` shares.
 mlir::Value getFirstMemory(mlir::Value value);
 
 } // namespace luminal::llir

@@ -9,11 +9,12 @@
 
 namespace luminal::llir {
 
-/// The least alignment in bytes that kernels may count on for any buffer, also
-/// one inside another: the runtime's (`runtime::kBufferAlignment`).
+/// The alignment in bytes that kernels may assume for any buffer, including a
+/// buffer inside another one. Equals the runtime's `runtime::kBufferAlignment`.
 constexpr int64_t kBufferAlignment = 16;
 
-/// Whether that many bytes into a buffer are proved to be as aligned as one.
+/// Returns whether the offset `bytes` into a buffer is proved to be a multiple
+/// of `kBufferAlignment`.
 inline bool isBufferAligned(const Expr &bytes, const Assumptions &symbols) {
   return symbols.simplify(Expr::mod(bytes, kBufferAlignment)).isConstant(0);
 }

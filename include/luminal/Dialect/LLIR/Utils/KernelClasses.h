@@ -10,14 +10,14 @@
 
 namespace luminal::llir {
 
-/// The text by which a function that holds a kernel is known: all of it,
-/// without locations, whatever the command line says of printing.
+/// Returns the text that identifies a function holding a kernel: all of it,
+/// without locations, independent of printing options on the command line.
 std::string getKernelText(mlir::func::FuncOp holder);
 
-/// Numbers kernels, those with one that compute and run alike whatever they
-/// read: equal types, attributes and bodies. What is decided for a kernel of a
-/// repeated layer holds for those of all layers. Kernels that were added must
-/// not change meanwhile.
+/// Numbers kernels. Two kernels have the same number if they have equal types,
+/// attributes and bodies, whatever their operands: they compute alike and run
+/// alike. So a decision for a kernel of one layer holds for the equal kernels
+/// of all repeated layers. A kernel must not change after it was added.
 class KernelClasses {
 public:
   unsigned add(KernelOp kernel);

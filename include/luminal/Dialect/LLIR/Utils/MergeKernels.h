@@ -8,19 +8,20 @@
 
 namespace luminal::llir {
 
-/// A kernel that does what `kernels` do, which are in the order of the block,
-/// before the last of them; they stay. Its results are those of theirs that
-/// anything else reads, which are added to `results`.
+/// Builds, before the last of `kernels`, one kernel that does the work of all
+/// of them; `kernels` are in block order and stay. The new kernel's results are
+/// those results of `kernels` that other ops read; the originals are appended
+/// to `results`.
 KernelOp mergeKernels(llvm::ArrayRef<KernelOp> kernels,
                       llvm::SmallVectorImpl<mlir::Value> &results);
 
-/// The result of a kernel that copies `value`, read through `map`, to a new
-/// buffer of type `type`.
+/// Builds a kernel that copies `value`, read through `map`, to a new buffer of
+/// type `type`. Returns its result.
 mlir::Value copyThrough(mlir::Value value, hlir::MapAttr map,
                         mlir::RankedTensorType type, mlir::OpBuilder &builder);
 
-/// The code of a kernel whose loops are over elements, as its budget counts it
-/// (CodeBudget.h).
+/// Returns the code size of a kernel whose loops run over elements, in the unit
+/// of CodeBudget.h.
 int64_t countElementCode(KernelOp kernel);
 
 } // namespace luminal::llir

@@ -1,7 +1,8 @@
 //===- Remarks.h - What a pass decided, for the people who ask ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The decisions that passes report through Reporter.
+// Describes ops and decisions for the remarks that passes report through
+// Reporter.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,20 +13,20 @@
 
 namespace luminal {
 
-/// The name of an op without its dialect, with the scalar function of an
-/// elementwise one and the kind of a kernel: `elementwise exp`, `kernel map`.
+/// Returns the name of an op without its dialect, with the scalar function of
+/// an elementwise op or the kind of a kernel: `elementwise exp`, `kernel map`.
 std::string describe(mlir::Operation *op);
-/// The same with its place: `elementwise exp at model.py:3:4`.
+/// Returns the same with the op's location: `elementwise exp at model.py:3:4`.
 std::string describeWithPlace(mlir::Operation *op);
 
-/// Whether something is done and, if not, why: returned by checks, so that the
-/// remark reports the decision and nothing is analysed again. Text is formatted
-/// only on demand.
+/// The result of a check: accepted, or refused with a reason. The remark
+/// reports the decision as it is, so nothing is analysed twice. The reason is
+/// formatted only on demand.
 class [[nodiscard]] DecisionBase {
 public:
-  /// True where it is done.
+  /// True if accepted.
   explicit operator bool() const { return reason.empty(); }
-  /// The reason of a refusal, with its quantities.
+  /// Returns the reason of a refusal, with its quantities.
   std::string str() const;
 
 protected:
@@ -36,8 +37,8 @@ protected:
   std::optional<std::pair<double, double>> amount;
 };
 
-/// A decision about `Subject`, a pointer to what it depends on; null where that
-/// is not a single object.
+/// A decision that may name its `Subject`, a pointer to the object that decided
+/// it; null if that is not a single object.
 template <typename Subject>
 class [[nodiscard]] DecisionAbout : public DecisionBase {
 public:
@@ -48,7 +49,7 @@ public:
                               Subject subject = nullptr) {
     return DecisionAbout(reason, subject);
   }
-  /// Refuses because a quantity is `found` where at most `limit` is allowed.
+  /// Refuses because a quantity is `found`, and at most `limit` is allowed.
   static DecisionAbout refuseAbove(llvm::StringLiteral reason, double found,
                                    double limit, Subject subject = nullptr) {
     DecisionAbout decision(reason, subject);

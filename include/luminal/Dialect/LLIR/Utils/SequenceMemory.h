@@ -1,11 +1,11 @@
 //===- SequenceMemory.h - Where values of a sequence lie ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What is yielded is in the results of the kernel; all else shares the memory
-// of a block, in which a value may lie where an earlier one was that nothing
-// reads any more. What is yielded and read by a later kernel lies there too,
-// where there is room, and is copied to its result: that kernel waits for no
-// other memory.
+// Yielded values are in the results of the kernel. All other values share the
+// block's shared memory; a value may reuse the place of an earlier value after
+// the last read of that. A yielded value that a later kernel reads is also in
+// shared memory if there is room, and is copied to its result: so the later
+// kernel does not wait for global memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,12 +16,13 @@
 
 namespace luminal::llir {
 
+/// Assigns memory to all values of a sequence.
 class SequenceMemory {
 public:
   explicit SequenceMemory(SequenceOp sequence);
 
-  /// Memory that a value has: of an operand, a result, or of the block from
-  /// byte `number` on; and how many bytes further it begins.
+  /// The memory of a value: an operand, a result, or shared memory from byte
+  /// `number` on. The value begins `offset` bytes further.
   struct Place {
     enum class Kind { Operand, Result, Shared } kind;
     int64_t number;
@@ -29,20 +30,21 @@ public:
   };
   Place getPlace(mlir::Value v) const { return places.at(v); }
 
-  /// A result whose value lies in the block's memory from byte `begin` on.
+  /// A result whose value is in shared memory from byte `begin` on.
   struct Copy {
     unsigned result;
     int64_t begin;
   };
-  /// Those that are last written by `op`, a kernel; a later one follows it.
+  /// Returns the results to copy after `op`, the last kernel that writes them;
+  /// another kernel follows `op`.
   llvm::ArrayRef<Copy> getCopiesAfter(mlir::Operation *op) const {
     auto it = copies.find(op);
     return it == copies.end() ? llvm::ArrayRef<Copy>() : it->second;
   }
 
-  /// Bytes that values take of the block's memory.
+  /// Returns the bytes of shared memory that values take.
   int64_t getBytes() const { return bytes; }
-  /// Why the values cannot have memory; empty where they can.
+  /// Returns why memory cannot be assigned; empty if it was.
   llvm::StringRef getProblem() const { return problem; }
 
 private:

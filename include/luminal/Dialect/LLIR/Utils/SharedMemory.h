@@ -1,7 +1,8 @@
 //===- SharedMemory.h - How kernels of a GPU lay out shared memory --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What schedules count and emitters lay out.
+// Layout constants of shared memory. Schedules count bytes by them, and
+// emitters lay out memory by them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,11 +13,12 @@
 
 namespace luminal::llir {
 
-/// Bytes at a multiple of which the shared memory begins that a launch states,
-/// and each operand in it: what tensor cores read swizzled repeats so.
+/// Alignment in bytes of a launch's dynamic shared memory and of each operand
+/// in it: the pattern of swizzled tensor core operands repeats at this
+/// distance.
 constexpr int64_t kLaunchSharedAlignment = 1024;
-/// Elements between lines of a tile's results, so that neighbouring rows of
-/// sums are in other banks.
+/// Padding, in elements, between the lines of a tile's results, so that
+/// neighbouring rows of sums are in different banks.
 constexpr int64_t kResultPadding = 8;
 
 } // namespace luminal::llir

@@ -8,25 +8,25 @@
 
 namespace luminal::llir {
 
-/// What `llir.user_kernel` states of a kernel for one target.
+/// What `llir.user_kernel` states about a kernel for one target.
 struct UserKernelSpec {
   mlir::FunctionType type;
   /// Bytes read, bytes written, scalar operations.
   hlir::MapAttr cost;
   CustomLaunchAttrInterface launch;
 
-  /// As one attribute, for patterns, and back.
+  /// Convert to one attribute, for patterns, and back.
   mlir::DictionaryAttr toAttribute() const;
   static UserKernelSpec fromAttribute(mlir::DictionaryAttr attribute);
 
-  /// Cost and launch over the symbols of a program, where the kernel is given
-  /// operands and results of these types. std::nullopt with the reason in *why
-  /// where it does not take them: as far as `symbols` prove, their types are
-  /// those of the kernel.
+  /// Cost and launch of the kernel over the symbols of a program.
   struct Use {
     hlir::MapAttr cost;
     CustomLaunchAttrInterface launch;
   };
+  /// Returns cost and launch for operands and results of these types.
+  /// std::nullopt, with the reason in *why, if the kernel does not accept them:
+  /// `symbols` must prove the types equal to the kernel's.
   std::optional<Use> getUse(mlir::TypeRange operands, mlir::TypeRange results,
                             const Assumptions &symbols, std::string *why) const;
 };

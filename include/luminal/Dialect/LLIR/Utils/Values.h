@@ -11,24 +11,25 @@
 
 namespace luminal::llir {
 
-/// Whether the type is f16 or bf16: f32 holds every number of it.
+/// Returns whether the type is f16 or bf16; f32 represents every value of both.
 bool isNarrowFloat(mlir::Type type);
 
-/// The f16 or bf16 value that an f32 one widens, which is the same numbers; any
-/// other value itself.
+/// Returns the f16 or bf16 value that `value` widens to f32, which holds the
+/// same numbers; otherwise `value` itself.
 mlir::Value skipWidening(mlir::Value value);
 
-/// The number that all elements of a constant of floats are; std::nullopt for
-/// any other value, a view of such a constant too.
+/// Returns the number that all elements of a float constant are; std::nullopt
+/// for any other value, including a view of such a constant.
 std::optional<double> getFloatSplat(mlir::Value value);
 
-/// The same of a constant of integers; of i1, 0 or 1.
+/// Returns the same for an integer constant; for i1, 0 or 1.
 std::optional<int64_t> getIntegerSplat(mlir::Value value);
 
-/// Adds the ops that `v` is computed from, the one that defines it first.
+/// Appends the ops that `v` is computed from, its defining op first.
 void findBefore(mlir::Value v, llvm::SetVector<mlir::Operation *> &before);
 
-/// The position of `op` in the body of its kernel, by which schedules name it.
+/// Returns the position of `op` in the body of its kernel; schedules name ops
+/// by it.
 unsigned getPosition(mlir::Operation *op);
 
 } // namespace luminal::llir

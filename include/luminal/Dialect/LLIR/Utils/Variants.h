@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A program may have variants: the same program with the same arguments and
-// results, for narrower ranges of its symbols (those that each states). A call
-// runs the first one whose ranges hold, else the program itself. What is
-// prepared from weights is one for all of them.
+// results, compiled for narrower ranges of its symbols (each variant states its
+// ranges). A call runs the first variant whose ranges hold, otherwise the
+// program itself. All of them share one set of prepared weights.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,13 +15,13 @@
 
 namespace luminal::llir {
 
-/// On the function or schedule of a program: its variants, an array of symbol
-/// references, in order.
+/// An attribute of the function or schedule of a program: its variants, an
+/// array of symbol references, in order.
 constexpr llvm::StringLiteral kVariantsAttr = "llir.variants";
 
-/// The ops of the names in `kVariantsAttr`; none where it has no variants. An
-/// error is at `program`: a name that is no other op of its kind with a body,
-/// or one that has variants of its own.
+/// Returns the ops that `kVariantsAttr` of `program` names; none if the program
+/// has no variants. Emits an error at `program` if a name is not another op of
+/// its kind with a body, or names an op that has variants itself.
 mlir::FailureOr<llvm::SmallVector<mlir::Operation *>>
 getVariants(mlir::Operation *program);
 
