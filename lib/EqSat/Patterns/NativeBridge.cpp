@@ -85,8 +85,8 @@ Value NativeBridge::standIn(ClassId c) {
   c = graph.find(c);
   Value &v = standIns[c];
   Type type = ops.spelled(ops.type(graph.classType(c)));
-  // An id may be reused for a class of another type after an undone round, and
-  // types that are found equal change their spelling.
+  // After an undone round, an id may be reused for a class of another type.
+  // Also, types change their spelling when they are found equal.
   if (!v || v.getType() != type) {
     v = block->addArgument(type, shell->getLoc());
     standInClasses[v] = c;
@@ -105,7 +105,8 @@ Operation *NativeBridge::standInOp(OpId op, PayloadId payload,
 
 Value NativeBridge::shown(ClassId c) {
   c = graph.find(c);
-  // A later round may know of a constant.
+  // A constant may be added in a later round, so this read limits how long the
+  // answer is cached.
   ++context.looks;
   for (const Run &run : graph.runs(c)) {
     std::optional<OperationName> name = ops.opName(run.op);
@@ -162,7 +163,7 @@ std::string NativeBridge::whyInvalid(Operation *op) {
   return why.empty() ? "it does not verify" : why;
 }
 
-/// The class of a value that a rewrite made, with all ops behind it.
+/// Adds the value that a rewrite made and all ops behind it; returns its class.
 ClassId NativeBridge::import(Value value, StringRef name) {
   if (!value)
     return kNone;
@@ -182,7 +183,7 @@ ClassId NativeBridge::import(Value value, StringRef name) {
 ClassId NativeBridge::import(Operation *op, StringRef name) {
   if (!op)
     return kNone;
-  // The stand-in of an operation stands for what was matched.
+  // The result of the stand-in represents the class that was matched.
   if (op->getNumResults() == 1)
     if (auto known = standInClasses.find(op->getResult(0));
         known != standInClasses.end())
@@ -244,7 +245,7 @@ std::optional<uint32_t> NativeBridge::toWord(const NativeValue &value,
       return std::nullopt;
     return ops.getAttr(value.asAttr());
   case Kind::Type:
-    // A tuple would be a list of types.
+    // A tuple type would be mistaken for a list of types.
     if (value.getKind() != Kind::Type || !value.asType() ||
         isa<TupleType>(value.asType()))
       return std::nullopt;
@@ -320,7 +321,8 @@ uint32_t NativeBridge::addFast(Fast fn, ArrayRef<ArgInfo> args,
                kinds = SmallVector<Kind>(results)](
                   std::span<const uint32_t> words, uint32_t *out) {
     SmallVector<NativeValue> values;
-    std::list<SmallVector<ClassId>> valueLists; // none costs nothing
+    std::list<SmallVector<ClassId>>
+        valueLists; // an empty list does not allocate
     decode(args, words, valueLists, values);
     SmallVector<NativeValue> made;
     context.ranges.clear();
@@ -345,7 +347,7 @@ struct ResultList : PDLResultList {
   ArrayRef<PDLValue> get() const { return results; }
 };
 
-/// Detects that a function changes what was matched.
+/// Detects whether a function changes a matched operation or a constant.
 struct MatchGuard : RewriterBase::Listener {
   void notifyOperationModified(Operation *op) override { check(op); }
   void notifyOperationReplaced(Operation *op, ValueRange) override {
@@ -403,7 +405,7 @@ uint32_t NativeBridge::addPdl(StringRef name, Pdl fn, ArrayRef<ArgInfo> args,
     std::list<SmallVector<ClassId>> classLists;
     decode(args, words, classLists, decoded);
     SmallVector<PDLValue> values;
-    // A PDL range is a pointer to one; these stay where they are.
+    // A PDL range is a pointer, so these containers must have stable addresses.
     std::deque<SmallVector<Value>> valueLists;
     std::deque<ValueRange> valueRanges;
     std::deque<TypeRange> typeRanges;
@@ -437,7 +439,7 @@ uint32_t NativeBridge::addPdl(StringRef name, Pdl fn, ArrayRef<ArgInfo> args,
         const MatchedOp &matched = v.asOp();
         Operation *op =
             standInOp(matched.op, matched.payload, showAll(matched.operands));
-        // The result of the stand-in stands for the class.
+        // The result of the stand-in represents the matched class.
         if (op->getNumResults() == 1) {
           standInClasses[op->getResult(0)] = matched.cls;
           matchedResults.push_back(op->getResult(0));
@@ -464,8 +466,8 @@ uint32_t NativeBridge::addPdl(StringRef name, Pdl fn, ArrayRef<ArgInfo> args,
       if (ok)
         out[i] = *word;
     }
-    // Stand-ins of values are arguments or constants; all else is of this call
-    // only.
+    // The arguments and constants that stand for values are kept; everything
+    // else belongs to this call only.
     for (Value v : matchedResults)
       standInClasses.erase(v);
     block->clear();

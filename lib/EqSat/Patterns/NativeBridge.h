@@ -14,7 +14,7 @@
 
 namespace luminal::eqsat {
 
-/// Native functions that rules may name.
+/// Native functions that rules may call, by name.
 struct NativeFunctions {
   llvm::StringMap<FastConstraint> fastConstraints;
   llvm::StringMap<FastRewrite> fastRewrites;
@@ -23,33 +23,35 @@ struct NativeFunctions {
 };
 
 /// Where the names in a rule are looked up, in this order: the rule's own set,
-/// then every other set in the order of registration.
+/// then all other sets in the order of registration.
 using NativeScopes = llvm::ArrayRef<const NativeFunctions *>;
 
-/// How an argument lies in registers. A class, an attribute, a type and a list
-/// of types take one register; an operation takes class, payload and operands;
-/// a range of values takes `count`, or one where a native made it.
+/// How an argument is stored in registers. A class, an attribute, a type and a
+/// list of types take one register each. An operation takes registers for
+/// class, payload and operands. A range of values takes `count` registers, or
+/// one if a native made it.
 struct ArgInfo {
   NativeValue::Kind kind;
-  /// An attribute or type that the pattern spells out: takes no register.
+  /// An attribute or type that is constant in the pattern and takes no
+  /// register.
   uint32_t constant = kNone;
-  /// Of an operation.
+  /// The operator, for an operation.
   OpId op = kNone;
   uint32_t count = 1;
-  /// The register holds the number of a list of values.
+  /// Whether the register holds the number of a list of values.
   bool isList = false;
   bool operator==(const ArgInfo &) const = default;
 };
 
-/// Makes functions over registers of native functions over MLIR. Rules that
-/// call one in the same way share what it makes, and so its answers.
+/// Wraps native functions over MLIR as functions over registers. Rules that
+/// make equal calls share one wrapper and therefore its cached answers.
 class NativeBridge {
 public:
   NativeBridge(OpTable &ops, mlir::Operation *function,
                const PrecisionPolicy &policy = {});
   ~NativeBridge();
 
-  /// Number of the function in `natives`; nothing for an unknown name.
+  /// Number of the function in `natives`; nullopt for an unknown name.
   std::optional<uint32_t> constraint(NativeScopes scopes, llvm::StringRef name,
                                      llvm::ArrayRef<ArgInfo> args,
                                      llvm::ArrayRef<NativeValue::Kind> results,
@@ -59,13 +61,14 @@ public:
                                   llvm::ArrayRef<NativeValue::Kind> results);
   /// (attribute) -> (type)
   uint32_t typeOfAttr();
-  /// (type) -> (); of a tensor whose elements, or of a value that itself, has
-  /// one of these types. A tuple of such, too.
+  /// (type) -> (); holds if the type, or the element type of the tensor, is one
+  /// of `types`. A tuple must consist of such types.
   uint32_t hasElementOf(llvm::ArrayRef<mlir::Type> types);
-  /// (type of an operation with `count` results) -> (their types...)
+  /// (type of an operation with `count` results) -> (the types of its
+  /// results...)
   uint32_t untuple(unsigned count);
   /// (type of an operation) -> (types of its first results..., list of the
-  /// types of the others)
+  /// types of the remaining results)
   uint32_t splitTypes(unsigned numSingle);
   /// (types or lists of types...) -> (list of types)
   uint32_t concatTypes(llvm::ArrayRef<bool> isList, bool mayBeEmpty);
@@ -73,29 +76,30 @@ public:
   uint32_t concatValues(llvm::ArrayRef<bool> isList);
   /// (list of `count` classes) -> (classes...)
   uint32_t unlist(unsigned count);
-  /// (class of an operation) -> (class of its result); makes a projection
+  /// (class of an operation) -> (class of result `index`); makes a projection
   uint32_t resultOf(unsigned index);
   /// (class of an operation) -> (list of its results); makes projections
   uint32_t resultsOf();
-  /// (payload) -> (payload with the defaults of the op filled in)
+  /// (payload) -> (payload with missing attributes set to the op's defaults)
   uint32_t withDefaults(mlir::OperationName name);
   /// (attribute payload, classes or lists of classes...) -> (result type)
   uint32_t inferTypes(mlir::OperationName name, llvm::ArrayRef<bool> isList);
 
-  /// (payload, operand classes...) -> (payload); of an operation that verifies
+  /// (payload, operand classes...) -> (payload); holds if the operation
+  /// verifies
   uint32_t verified(OpId op, llvm::StringRef rule, mlir::Location loc);
-  /// (payload, classes or lists of classes...) -> (class); makes an operation
-  /// that verifies, with as many operands as there are
+  /// (payload, classes or lists of classes...) -> (class); makes an operation,
+  /// which is verified if `verifies`, with any number of operands
   uint32_t makeNode(mlir::OperationName name, llvm::ArrayRef<bool> isList,
                     bool verifies, llvm::StringRef rule, mlir::Location loc);
 
   std::vector<Native> natives;
   mlir::Operation *scope() const { return shell.get(); }
   const PrecisionPolicy &policy() const { return context.policy; }
-  /// Emits one error where a function broke its contract, or a rule made an
+  /// Emits one error if a function broke its contract, or a rule made an
   /// invalid operation.
   llvm::LogicalResult checkMisuse() const;
-  /// Makes `checkMisuse` report this, unless it has an error already.
+  /// Makes `checkMisuse` report this error, unless it already has one.
   void emitErrorAt(mlir::Location loc, const llvm::Twine &what);
 
 private:
@@ -108,8 +112,8 @@ private:
                      Native::Memory memory);
   uint32_t addNative(NativeFn fn, llvm::ArrayRef<ArgInfo> args,
                      llvm::ArrayRef<NativeValue::Kind> results);
-  /// The arguments of a call from its registers; lists of values that a native
-  /// made lie in `lists`.
+  /// Decodes the arguments of a call from its registers. The elements of lists
+  /// that a native made are stored in `lists`.
   void decode(llvm::ArrayRef<ArgInfo> args, std::span<const uint32_t> words,
               std::list<llvm::SmallVector<ClassId>> &lists,
               llvm::SmallVectorImpl<NativeValue> &values) const;
@@ -121,28 +125,28 @@ private:
                                  NativeValue::Kind expected,
                                  llvm::StringRef name);
   void complain(llvm::StringRef name, const llvm::Twine &what);
-  /// Why the operation does not verify; empty where it does.
+  /// The reason why the operation does not verify; empty if it does.
   std::string whyInvalid(mlir::Operation *op);
   std::optional<uint32_t> toWord(const NativeValue &value,
                                  NativeValue::Kind expected);
   uint32_t getList(llvm::ArrayRef<ClassId> classes);
-  /// The values of registers, those in lists one by one.
+  /// The classes in registers, with lists replaced by their elements.
   llvm::SmallVector<ClassId> spread(std::span<const uint32_t> words,
                                     llvm::ArrayRef<bool> isList) const;
   bool canBe(OpId op, PayloadId payload, llvm::ArrayRef<ClassId> operands,
              llvm::StringRef rule, mlir::Location loc);
   mlir::Value standIn(ClassId c);
-  /// What an ordinary function is shown of a class: the constant that is in it
-  /// as far as is known, else a stand-in.
+  /// The value that an ordinary function sees for a class: the constant in the
+  /// class, if there is one, otherwise a stand-in.
   mlir::Value shown(ClassId c);
-  /// Forgets the constants that were shown.
+  /// Forgets the constants that `shown` created.
   void dropConstants();
   mlir::Operation *standInOp(OpId op, PayloadId payload,
                              llvm::ArrayRef<mlir::Value> operands);
   ClassId import(mlir::Value value, llvm::StringRef name);
   ClassId import(mlir::Operation *op, llvm::StringRef name);
 
-  /// A function as a rule calls it.
+  /// A call of a function by a rule.
   struct Call {
     const void *function;
     bool negated;
@@ -155,21 +159,22 @@ private:
 
   OpTable &ops;
   EGraph &graph;
-  /// The function without its body; what stands in for values lives in it.
+  /// The function without its body. It contains the stand-ins.
   mlir::OwningOpRef<mlir::Operation *> shell;
   MatchContext context;
   mlir::Block *block;
-  /// Holds the constants that were shown.
+  /// Contains the constants that `shown` created.
   mlir::Block *constantBlock;
   llvm::DenseMap<std::pair<OpId, PayloadId>, mlir::Value> constants;
   llvm::DenseMap<ClassId, mlir::Value> standIns;
   llvm::DenseMap<mlir::Value, ClassId> standInClasses;
   llvm::SmallVector<std::pair<Call, uint32_t>> calls;
-  /// Lists of values that natives made. Their classes may be united by now.
+  /// Lists of values that natives made. Their classes may have been merged
+  /// since.
   std::map<std::vector<ClassId>, uint32_t> listIds;
   std::vector<std::vector<ClassId>> lists;
   std::string complaint;
-  /// Of the complaint: the function's, or a place in a rule.
+  /// Location of the complaint: the function, or a place in a rule.
   mlir::Location complaintLoc;
 };
 

@@ -125,7 +125,7 @@ DictionaryAttr OpTable::inherentAttrs(Operation *op) {
   auto dict = dyn_cast_or_null<DictionaryAttr>(properties);
   if (op->isRegistered())
     return dict ? dict : DictionaryAttr::get(ctx);
-  // All attributes of an unregistered op count.
+  // An unregistered op is identified by all its attributes.
   NamedAttrList all(op->getDiscardableAttrDictionary());
   if (dict)
     for (NamedAttribute a : dict)

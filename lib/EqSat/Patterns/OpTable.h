@@ -1,12 +1,12 @@
 //===- OpTable.h - MLIR as the e-graph's numbers --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Interns operation names, attributes and types, in the order of their first
+// Interns operation names, attributes and types in the order of their first
 // appearance, so that the same program gives the same numbers.
 //
-// A node of an operation with one result is its value. An operation with
-// several results is a node whose type is the tuple of them; each result is a
-// projection node of it.
+// The node of an operation with one result represents that result. An operation
+// with several results is a node whose type is the tuple of their types; each
+// result is a projection node on top of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ namespace luminal::eqsat {
 
 class OpTable {
 public:
-  /// `allowUnregistered` takes ops of no registered dialect to be pure.
+  /// `allowUnregistered` treats ops of unregistered dialects as pure.
   OpTable(EGraph &graph, mlir::MLIRContext *context,
           bool allowUnregistered = false);
 
@@ -37,10 +37,11 @@ public:
   mlir::Attribute attr(AttrId id) const { return attrs[id]; }
   TypeId getType(mlir::Type type);
   mlir::Type type(TypeId id) const { return types[id]; }
-  /// The type itself where there is one, else the tuple of them.
+  /// The type itself if there is exactly one, otherwise the tuple of the types.
   TypeId getTypes(mlir::TypeRange range);
   llvm::SmallVector<mlir::Type> typeList(TypeId id) const;
-  /// How many results operations may have, as far as types say, in order.
+  /// The numbers of results that operations may have, judging from the interned
+  /// types, in ascending order.
   const std::set<unsigned> &resultCounts() const { return listSizes; }
 
   void addSpellings(std::unique_ptr<TypeSpellings> s) {
@@ -48,48 +49,51 @@ public:
   }
   /// Whether two different types are equal.
   Equality compareTypes(TypeId a, TypeId b);
-  /// How a type is written where an op is made: the graph keeps types as they
-  /// were given, and of a class only one, while a made op must fit the values
-  /// that its operands are, whichever members were chosen.
+  /// The spelling of a type for ops that are made. The graph keeps types as
+  /// they were given, and only one for each class. A made op must fit the
+  /// values that are its operands, whichever members of their classes are
+  /// extracted.
   mlir::Type spelled(mlir::Type type) const;
   llvm::SmallVector<mlir::Type> spelledList(TypeId id) const;
-  /// Ops that are a value of one spelling in another.
+  /// Ops that convert a value from one spelling of its type to another.
   llvm::SmallVector<TypeSpellings::Conversion> conversions(mlir::Type from,
                                                            mlir::Type to) const;
 
   NameId getName(llvm::StringRef name);
   llvm::StringRef name(NameId id) const { return names[id]; }
 
-  /// Whether the graph may hold the operation: a pure one with results.
+  /// Whether the graph may hold the operation, that is, it is pure and has
+  /// results.
   bool isNode(mlir::Operation *op) const;
   bool allowsUnregistered() const { return allowUnregistered; }
 
   OpId getOp(mlir::OperationName name, unsigned arity);
-  /// Nothing for leaves and projections.
+  /// The name of the operation; nullopt for leaves and projections.
   std::optional<mlir::OperationName> opName(OpId op) const {
     return opNames[op];
   }
-  /// Every operator with this name, whatever its arity.
+  /// The operators with this name, of any arity.
   llvm::ArrayRef<OpId> opsNamed(llvm::StringRef name) const;
 
-  /// What identifies an operation beside its operands: properties, and for
-  /// ops of no registered dialect all attributes.
+  /// The attributes that identify an operation together with its operands: its
+  /// properties or, for an op of an unregistered dialect, all attributes.
   static mlir::DictionaryAttr inherentAttrs(mlir::Operation *op);
   PayloadId getPayload(mlir::DictionaryAttr attributes, TypeId type);
-  /// Made when it is first asked for; after `makeAttributes`, any number of
-  /// threads may ask.
+  /// Created on first use. After `makeAttributes`, any number of threads may
+  /// call it.
   mlir::DictionaryAttr attributes(PayloadId payload) const;
   void makeAttributes() const;
 
-  /// The node of an operation whose operands are these classes.
+  /// Adds the node of an operation with these operand classes.
   ClassId addOperation(mlir::Operation *op, llvm::ArrayRef<ClassId> operands,
                        RuleId rule = kGiven);
-  /// Result `index` of the operation with this class and this many results.
+  /// Adds result `index` of the operation with class `operation` and
+  /// `numResults` results.
   ClassId addResult(ClassId operation, unsigned index, mlir::Type type,
                     unsigned numResults, RuleId rule = kGiven);
   ClassId addLeaf(mlir::Value value);
 
-  /// Analyses of the graph by name.
+  /// Gives an analysis of the graph a name.
   void nameAnalysis(llvm::StringRef name, uint32_t id) { analyses[name] = id; }
   std::optional<uint32_t> analysis(llvm::StringRef name) const {
     auto it = analyses.find(name);

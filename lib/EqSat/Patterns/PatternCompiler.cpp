@@ -1,9 +1,9 @@
 //===- PatternCompiler.cpp - From pdl.pattern to a rule -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The left side is walked from the root down, one operation at a time: all
-// tests on an operation come before the first test on an operand, so that
-// rules which begin alike get the same atoms and the same registers.
+// Compiles the left side from the root down, one operation at a time. All tests
+// of an operation come before the first test of an operand, so that rules with
+// a common prefix get the same atoms and the same registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,8 @@ std::optional<Kind> PatternCompiler::kindOf(Value v) {
   return std::nullopt;
 }
 
-/// A rule about an operation that the e-graph never holds would never match.
+/// Refuses names of operations that the e-graph never holds: such a rule would
+/// never match.
 LogicalResult PatternCompiler::checkName(pdl::OperationOp op) {
   if (!op.getOpName())
     return refuse(op, "an operation without a name");
@@ -100,7 +101,8 @@ static std::optional<unsigned> fixedResults(OperationName name) {
                  OpTrait::NResults<4>::Impl>(name);
 }
 
-/// An invalid operation would never match, or would be made.
+/// Refuses operations that are always invalid: they would never match, or the
+/// rule would make them.
 LogicalResult
 PatternCompiler::checkSignature(pdl::OperationOp op,
                                 std::optional<unsigned> numOperands) {
@@ -120,7 +122,8 @@ PatternCompiler::checkSignature(pdl::OperationOp op,
   return n ? differs(fixedResults(name), *n, "results") : success();
 }
 
-/// A list of result types is a tuple here (OpTable).
+/// Refuses tuple types in patterns: OpTable uses a tuple for a list of result
+/// types.
 LogicalResult PatternCompiler::checkTypes() {
   auto visit = [&](Operation *op) -> WalkResult {
     bool isTuple = false;
@@ -186,7 +189,7 @@ LogicalResult PatternCompiler::expand(Operation *user, ValueRange values,
     if (auto results = v.getDefiningOp<pdl::ResultsOp>()) {
       auto op = results.getParent().getDefiningOp<pdl::OperationOp>();
       std::optional<unsigned> n = op ? knownResults(op) : std::nullopt;
-      // Where the number of results is fixed, each is a group of its own.
+      // If the number of results is fixed, each result is a group by itself.
       if (std::optional<uint32_t> group = results.getIndex()) {
         if (!op)
           return refuse(user, "a group of results");
@@ -243,7 +246,8 @@ FailureOr<bool> PatternCompiler::gatherArguments(Operation *user,
         return refuse(user, "a native function takes an operation that the "
                             "right side makes: give it the value");
       }
-      // Matching and making number a matched operation's parts alike.
+      // The parts of a matched operation are in match registers, which `use`
+      // makes available on the right side.
       auto reg = [&](Reg r) { return isLeft ? r : b.use(r); };
       const RuleBuilder::Op at = it->second;
       arg.op =
@@ -274,7 +278,7 @@ FailureOr<bool> PatternCompiler::gatherArguments(Operation *user,
       arg.count = parts.size();
       arg.isList = values.hasList();
       if (arg.isList) {
-        // The left side never mixes them.
+        // The left side never mixes lists and single values.
         arg.count = 1;
         add(isLeft ? values.regs[0] : listReg(values));
         break;
@@ -382,7 +386,7 @@ LogicalResult PatternCompiler::testTypes(pdl::OperationOp op,
     return refuse(op, "a list of types that is not the last of the result "
                       "types, which PDL takes for all");
   bool list = isRange(types.back());
-  // An unused type variable adds no test.
+  // A type variable that is used only once adds no test.
   auto matters = [](Value v) {
     if (!v.hasOneUse())
       return true;
@@ -394,7 +398,8 @@ LogicalResult PatternCompiler::testTypes(pdl::OperationOp op,
   };
   if (form.extents.count(op.getOp()) && *n != 1)
     b.native(natives.untuple(*n), {nodeTypeOf(op)}, {}, *n);
-  // A value has one type; a root may have any number of results.
+  // The type of a single value is tested directly; a root may have any number
+  // of results.
   OperationName name(*op.getOpName(), op.getContext());
   if (types.size() == 1 &&
       (list || op != root || name.hasTrait<OpTrait::OneResult>()))
@@ -409,7 +414,7 @@ LogicalResult PatternCompiler::testTypes(pdl::OperationOp op,
   return success();
 }
 
-/// The types of a range, where the pattern asks for them.
+/// Binds the types of a range if the pattern uses them.
 LogicalResult PatternCompiler::bindOperandTypes(pdl::OperationOp op) {
   for (Value v : op.getOperandValues()) {
     auto range = v.getDefiningOp<pdl::OperandsOp>();
@@ -445,7 +450,7 @@ LogicalResult PatternCompiler::bindOperand(Part part, Reg reg) {
   return success();
 }
 
-/// All tests on one operation, in a fixed order: attributes by name, types,
+/// Adds all tests of one operation in a fixed order: attributes by name, types,
 /// operands.
 LogicalResult PatternCompiler::testOp(pdl::OperationOp op,
                                       const RuleBuilder::Op &at) {
@@ -486,7 +491,7 @@ LogicalResult PatternCompiler::enter(pdl::OperationOp op,
   entered[op] = at;
   if (failed(testOp(op, at)))
     return failure();
-  // Then the operations behind the operands, in their order.
+  // Then enter the operations that define the operands, in order.
   for (Part part : parts) {
     if (!part.op)
       continue;
@@ -497,7 +502,7 @@ LogicalResult PatternCompiler::enter(pdl::OperationOp op,
         return failure();
       continue;
     }
-    // Through the projection to the operation.
+    // Enter the operation through the projection.
     auto done = projected.insert({part.op.getOperation(), part.index});
     if (!done.second)
       continue;
@@ -513,7 +518,7 @@ LogicalResult PatternCompiler::enter(pdl::OperationOp op,
   return success();
 }
 
-/// Class of a value that the left side binds.
+/// The class register of a value that the left side binds.
 std::optional<Reg> PatternCompiler::matchedReg(Part part) {
   if (!part.op) {
     auto it = bound.find({part.value, part.index});
@@ -522,14 +527,14 @@ std::optional<Reg> PatternCompiler::matchedReg(Part part) {
   if (auto it = awaited.find({part.op.getOperation(), part.index});
       it != awaited.end())
     return it->second;
-  // The one result of an operation is its node.
+  // The node of an operation with one result is that result.
   auto it = entered.find(part.op);
   if (it != entered.end() && knownResults(part.op) == 1u)
     return it->second.cls;
   return std::nullopt;
 }
 
-/// Every constraint whose arguments are bound by now.
+/// Adds every constraint whose arguments are all bound.
 LogicalResult PatternCompiler::testConstraints() {
   for (size_t i = 0; i != constraintsLeft.size();) {
     auto c = cast<pdl::ApplyNativeConstraintOp>(constraintsLeft[i]);
@@ -563,19 +568,20 @@ LogicalResult PatternCompiler::testConstraints() {
         bindOrEqual(r, first + k);
         continue;
       }
-      // The values of a list, which are operands too.
+      // The values of a list can be operands too.
       unsigned n = extent->second;
       Reg value = b.native(natives.unlist(n), {first + Reg(k)}, {}, n);
       for (unsigned i = 0; i != n; ++i)
         bindOrEqual(r, value + i, i);
     }
     constraintsLeft.erase(constraintsLeft.begin() + i);
-    i = 0; // its results may be what an earlier one waits for
+    i = 0; // the results may bind arguments of an earlier constraint
   }
   return success();
 }
 
-/// Values that the right side does not read may have any type.
+/// Tests that the root and the values that the right side reads have one of the
+/// element types of the rule. Other values may have any type.
 void PatternCompiler::testClaim() {
   if (info.dtypes.empty())
     return;
@@ -615,7 +621,7 @@ LogicalResult PatternCompiler::compileMatch() {
   if (Value v = rewrite.getRoot()) {
     root = v.getDefiningOp<pdl::OperationOp>();
   } else {
-    // The one operation whose results no other operation uses.
+    // The root is the only operation whose results are not used by another one.
     for (pdl::OperationOp op : all) {
       bool used = llvm::any_of(op->getUsers(), [](Operation *u) {
         return isa<pdl::ResultOp, pdl::ResultsOp>(u) &&
@@ -664,8 +670,8 @@ FailureOr<Rule> PatternCompiler::compile(bool explained) {
   for (Type type : info.dtypes)
     llvm::raw_string_ostream(rule.dtypes.emplace_back()) << type;
   if (auto file = pattern.getLoc()->findInstanceOf<FileLineColLoc>()) {
-    // Paths of compiled-in rules are relative to the source tree, so that they
-    // are the same in every build.
+    // Paths of compiled-in rules are made relative to the source tree, so that
+    // they are the same in every build.
     StringRef path = file.getFilename().getValue();
     path.consume_front(LUMINAL_SOURCE_ROOT "/");
     llvm::raw_string_ostream(rule.location) << path << ":" << file.getLine();

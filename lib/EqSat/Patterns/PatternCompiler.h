@@ -11,26 +11,26 @@
 
 namespace luminal::eqsat {
 
-/// How many values a range of the left side holds, or results one of its
-/// operations has.
+/// The number of values in each range of the left side, and the number of
+/// results of each of its operations.
 using Extents = llvm::DenseMap<mlir::Value, unsigned>;
 
-/// Which of the rules that a pattern states.
+/// One of the rules to which a pattern compiles.
 struct Form {
   Extents extents;
-  /// Whether there are others.
+  /// Whether the pattern has other forms.
   bool isOpen = false;
-  /// Answer: nothing can match it.
+  /// Output: whether nothing can match this form.
   bool never = false;
 };
 
-/// How many results the pattern or the operation itself says that there are.
+/// The number of results if the pattern or the operation determines it.
 std::optional<unsigned> declaredResults(mlir::pdl::OperationOp op);
-/// How many operands an operation always has, where its traits say so.
+/// The number of operands if the traits of the operation fix it.
 std::optional<unsigned> fixedOperands(mlir::OperationName name);
 
-/// A rule that a pattern states. Emits one error at the place in the pattern
-/// that cannot be a rule, with the reason.
+/// Compiles one form of a pattern to a rule. If the pattern cannot be a rule,
+/// emits one error with the reason at the place in the pattern.
 llvm::FailureOr<Rule> compilePattern(mlir::pdl::PatternOp pattern,
                                      const RuleInfo &info, OpTable &ops,
                                      NativeBridge &natives, NativeScopes scopes,

@@ -9,7 +9,7 @@ using namespace luminal::eqsat;
 
 static bool isRange(Value v) { return isa<pdl::RangeType>(v.getType()); }
 
-/// The operation all of whose results this is, or null.
+/// The operation if `v` is the range of all its results, otherwise null.
 static pdl::OperationOp wholeOf(Value v) {
   auto results = v.getDefiningOp<pdl::ResultsOp>();
   if (!results || results.getIndex())
@@ -33,7 +33,7 @@ unsigned PatternForms::endOf(Value v, unsigned atLeast) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is open
+// Open numbers
 //===----------------------------------------------------------------------===//
 
 /// Finds the operands and results whose number the left side leaves open.
@@ -44,7 +44,7 @@ LogicalResult PatternForms::analyse() {
   Block &body = pattern.getBodyRegion().front();
   for (auto op : body.getOps<pdl::OperationOp>()) {
     if (!op.getOpName())
-      continue; // refused by the compiler
+      continue; // the compiler reports this
     OperationName name(*op.getOpName(), op.getContext());
     ValueRange values = op.getOperandValues();
     Operands of{name.getStringRef(), 0, {}, fixedOperands(name)};
@@ -78,7 +78,7 @@ LogicalResult PatternForms::analyse() {
     if (!of.unknown.empty())
       operands.push_back(std::move(of));
   }
-  // A constraint can look at results that are operands.
+  // A constraint can read results of an operation if these are also operands.
   for (auto constraint : body.getOps<pdl::ApplyNativeConstraintOp>())
     for (Value v : constraint.getArgs()) {
       auto result = v.getDefiningOp<pdl::ResultOp>();
@@ -101,7 +101,8 @@ LogicalResult PatternForms::analyse() {
                                       "' are not spelled out, so its number of "
                                       "results is unknown");
     }
-  // As many values as a native makes take the place of as many results.
+  // The number of values that a native makes must equal the number of results
+  // that they replace.
   auto rewrite = cast<pdl::RewriteOp>(body.getTerminator());
   for (auto replace : rewrite.getBodyRegion().getOps<pdl::ReplaceOp>()) {
     auto root = replace.getOpValue().getDefiningOp<pdl::OperationOp>();
@@ -132,8 +133,9 @@ LogicalResult PatternForms::analyse() {
 // Forms
 //===----------------------------------------------------------------------===//
 
-/// Every choice of numbers for which the graph has operators, from the
-/// operation `at` on; without a graph, the smallest one.
+/// Collects all combinations of numbers for which the graph has operators,
+/// starting with operation number `at`. Without a graph, only the smallest
+/// combination.
 void PatternForms::enumerate(size_t at, Choice &choice, const OpTable *ops,
                              std::set<Counts> &all) const {
   auto choose = [&](unsigned end, unsigned count) {
@@ -150,7 +152,7 @@ void PatternForms::enumerate(size_t at, Choice &choice, const OpTable *ops,
       choose(end, count);
   };
   if (all.size() > kGiven)
-    return; // more than there can be rules
+    return; // more forms than there can be rules
   if (at == operands.size()) {
     for (auto [end, count] : llvm::enumerate(choice))
       if (!count)
@@ -171,7 +173,7 @@ void PatternForms::enumerate(size_t at, Choice &choice, const OpTable *ops,
       continue;
     }
     several |= next && *next != end;
-    // The range is the last.
+    // The only range of this operation that is still open; it may occur twice.
     if (!next || *next == end) {
       next = end;
       ++times;
@@ -189,7 +191,7 @@ void PatternForms::enumerate(size_t at, Choice &choice, const OpTable *ops,
       if (ops->getGraph().table(op).numFrozen() != 0)
         arities.push_back(ops->getGraph().arity(op));
   if (!next) {
-    // What cannot be is refused by the compiler.
+    // Without a graph, the compiler reports impossible combinations.
     if (!ops || llvm::is_contained(arities, sum))
       enumerate(at + 1, choice, ops, all);
     return;

@@ -3,9 +3,9 @@
 //
 // A pattern may leave open how many values a range of operands holds, or how
 // many results an operation below the root has. A node of the graph has a fixed
-// number of operands, so such a pattern is a rule for each choice of numbers: a
-// form. There is one for each number of operands that operators of the graph
-// have; new operators bring new forms.
+// number of operands, so such a pattern compiles to one rule, a form, for each
+// combination of numbers. There are forms for the operand counts of the
+// operators in the graph; new operators add new forms.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,27 +23,27 @@ public:
   PatternForms(mlir::pdl::PatternOp pattern, const RuleInfo &info)
       : pattern(pattern), info(info) {}
 
-  /// The form that stands for all, with as few values as there can be. Emits
-  /// one error where the pattern cannot be a rule.
+  /// The representative form, with the smallest possible numbers of values.
+  /// Emits one error if the pattern cannot be a rule.
   llvm::FailureOr<Rule> first(OpTable &ops, NativeBridge &natives,
                               NativeScopes scopes, bool explained);
-  /// Whether there may be more.
+  /// Whether there may be more forms.
   bool isOpen() const { return open; }
-  /// Adds those that the graph has room for and that are not there yet, until
-  /// there are more rules than there can be. Only where the pattern is open.
+  /// Adds the missing forms for the operators in the graph, up to the maximum
+  /// number of rules. Only for an open pattern.
   void more(OpTable &ops, NativeBridge &natives, NativeScopes scopes,
             bool explained, std::vector<Rule> &rules);
 
 private:
   using Counts = std::vector<unsigned>;
   using Choice = std::vector<std::optional<unsigned>>;
-  /// Operands of one operation of the left side: so many values, and what is
-  /// in `unknown`, which are places in `ends`.
+  /// The operands of one operation of the left side: `known` values, plus the
+  /// ranges in `unknown`, which are indexes into `ends`.
   struct Operands {
     llvm::StringRef name;
     unsigned known = 0;
     std::vector<unsigned> unknown;
-    /// How many the operation always has.
+    /// The number of operands if the operation fixes it.
     std::optional<unsigned> fixed;
   };
 
@@ -56,8 +56,8 @@ private:
 
   mlir::pdl::PatternOp pattern;
   const RuleInfo &info;
-  /// What is left open: ranges of values, and operations with any number of
-  /// results; and the smallest number of each.
+  /// The open numbers: ranges of values and operations with any number of
+  /// results, and the smallest allowed number for each.
   std::vector<mlir::Value> ends;
   std::vector<unsigned> least;
   std::vector<Operands> operands;

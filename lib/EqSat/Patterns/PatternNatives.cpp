@@ -1,8 +1,8 @@
 //===- PatternNatives.cpp - Native functions that patterns need -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What patterns need without naming a function: types of attributes and of
-// lists, ranges, results, inferred types, operations that must verify.
+// Native functions that patterns need implicitly: types of attributes and of
+// lists, ranges, results, inferred types, and verification of operations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,7 +78,7 @@ uint32_t NativeBridge::concatTypes(ArrayRef<bool> isList, bool mayBeEmpty) {
           std::span<const uint32_t> words, uint32_t *out) {
         SmallVector<Type> types;
         for (auto [word, list] : llvm::zip_equal(words, isList)) {
-          // A tuple would be a list of types.
+          // A tuple type would be mistaken for a list of types.
           if (!list && isa<TupleType>(ops.type(word)))
             return false;
           llvm::append_range(types, ops.typeList(word));
@@ -112,8 +112,8 @@ SmallVector<ClassId> NativeBridge::spread(std::span<const uint32_t> words,
   return classes;
 }
 
-// Classes in lists get other ids when they are united: answers about lists are
-// not cached.
+// The classes in lists get other ids when they are merged, so answers about
+// lists are not cached.
 uint32_t NativeBridge::concatValues(ArrayRef<bool> isList) {
   return addNative(
       [this, isList = SmallVector<bool>(isList)](
@@ -166,7 +166,8 @@ uint32_t NativeBridge::resultsOf() {
       1, 1, Native::None);
 }
 
-/// An op without operands that holds the attributes as its own class would.
+/// Creates an op without operands, not inserted in a block, that stores its
+/// attributes like a regular op of its kind.
 static Operation *createDetached(Location loc, OperationName name,
                                  DictionaryAttr attributes,
                                  ArrayRef<Type> types) {
@@ -242,7 +243,8 @@ uint32_t NativeBridge::inferTypes(OperationName name, ArrayRef<bool> isList) {
           operands.push_back(standIn(c));
         DictionaryAttr attributes = ops.attributes(words[0]);
         Operation *op = createDetached(shell->getLoc(), name, attributes, {});
-        // Without a place no message: then there is no right side.
+        // Without a location, a failure emits no message; then there is no
+        // right side.
         SmallVector<Type> types;
         LogicalResult ok = iface->inferReturnTypes(
             ops.getContext(), std::nullopt, operands, attributes,

@@ -38,7 +38,7 @@ Reg PatternCompiler::projection(Reg cls, unsigned index, Reg type) {
   return b.node(ops.projectionOp(), payload, {cls});
 }
 
-/// Type of one result of an operation with several.
+/// The type of one result of an operation with several.
 FailureOr<Reg> PatternCompiler::resultType(Operation *user, pdl::OperationOp op,
                                            unsigned index) {
   ValueRange types = op.getTypeValues();
@@ -46,14 +46,15 @@ FailureOr<Reg> PatternCompiler::resultType(Operation *user, pdl::OperationOp op,
         return isa<pdl::RangeType>(v.getType());
       }))
     return valueReg(user, types[index]);
-  // A list, whether it is written or what a node has.
+  // The types are a list, either given in the pattern or taken from a matched
+  // node.
   auto it = entered.find(op);
   Reg list = it != entered.end() ? b.use(nodeTypeOf(op)) : madeTypes.lookup(op);
   unsigned n = *knownResults(op);
   return b.rewrite(natives.untuple(n), {list}, n) + index;
 }
 
-/// The class of an operation, matched or made.
+/// The class of an operation that was matched or made.
 FailureOr<Reg> PatternCompiler::operationReg(Operation *user, Value v) {
   auto op = v.getDefiningOp<pdl::OperationOp>();
   if (!op)
@@ -125,8 +126,8 @@ LogicalResult PatternCompiler::typeRegs(Operation *user, ValueRange types,
   return success();
 }
 
-/// Whether a list of types is all that an operation of the left side has, so
-/// that there is one at least.
+/// Whether a list holds all result types of an operation of the left side, so
+/// that it is not empty.
 static bool isOfOperation(Value list) {
   return list.getDefiningOp<pdl::TypesOp>() &&
          llvm::any_of(list.getUsers(), [](Operation *user) {
@@ -140,7 +141,7 @@ FailureOr<Reg>
 PatternCompiler::typeOfNode(pdl::OperationOp op, const Regs &operands,
                             ArrayRef<std::pair<NameId, Reg>> fields) {
   ValueRange types = op.getTypeValues();
-  // An unbound list is not a list.
+  // An unbound list gives no types.
   auto unbound = [&](Value v) {
     auto list = v.getDefiningOp<pdl::TypesOp>();
     return list && !list.getConstantTypesAttr() && !isBound(v);
@@ -156,7 +157,8 @@ PatternCompiler::typeOfNode(pdl::OperationOp op, const Regs &operands,
     return b.rewrite(natives.concatTypes(regs.isList, /*mayBeEmpty=*/false),
                      regs.regs, 1);
   }
-  // No type is given: that of what is replaced, or what the op infers.
+  // No type is given: use the type of the replaced operation, or let the op
+  // infer it.
   if (op == replacement)
     return b.use(nodeTypeOf(root));
   OperationName name(*op.getOpName(), op.getContext());
@@ -183,7 +185,7 @@ LogicalResult PatternCompiler::compileNode(pdl::OperationOp op) {
     return failure();
   std::optional<unsigned> fixed =
       name.isRegistered() ? fixedOperands(name) : std::nullopt;
-  // A form with another number of operands must not match anything.
+  // Compile a form with a wrong number of operands, but let it match nothing.
   bool isWrong = form.isOpen && fixed && *fixed != parts.size();
   if (failed(checkSignature(op, operands.hasList() || isWrong
                                     ? std::nullopt
@@ -206,7 +208,7 @@ LogicalResult PatternCompiler::compileNode(pdl::OperationOp op) {
     return failure();
   madeTypes[op] = *type;
   Reg payload = b.payload(*type, fields);
-  // The graph holds ops with their defaults filled in, as the parser does.
+  // The graph holds ops with all defaults filled in, as the parser does.
   if (name.isRegistered() &&
       llvm::any_of(name.getAttributeNames(),
                    [&](StringAttr a) { return !given.contains(a); }))
@@ -260,14 +262,16 @@ LogicalResult PatternCompiler::checkReplaced(pdl::ReplaceOp op, unsigned n,
                                              unsigned by) {
   if (n == by)
     return success();
-  // Replacing by a range means as many results as it has values.
+  // If the replacement is a range, the form matches only if it has as many
+  // values as there are results.
   form.never = form.isOpen;
   if (form.never)
     return success();
   return refuse(op, "it replaces " + Twine(n) + " results by " + Twine(by));
 }
 
-/// By all results of an operation: node for node, however many there are.
+/// Replaces all results by those of another operation: the two nodes become
+/// equal, whatever the number of results.
 LogicalResult PatternCompiler::replaceWhole(pdl::ReplaceOp op, Value by) {
   Reg rootReg = b.use(entered.lookup(root).cls);
   if (auto other = by.getDefiningOp<pdl::OperationOp>()) {
@@ -308,7 +312,7 @@ LogicalResult PatternCompiler::compileReplace(pdl::ReplaceOp op) {
   unsigned m = values.regs.size();
   if (failed(checkReplaced(op, n.value_or(std::max(m, 1u)), m)) || form.never)
     return success(form.never);
-  // The number of values given is the number of results.
+  // The number of replacement values determines the number of results.
   std::optional<Reg> types;
   if (!n)
     types = b.native(natives.untuple(m), {nodeTypeOf(root)}, {}, m);

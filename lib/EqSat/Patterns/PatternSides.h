@@ -1,7 +1,8 @@
 //===- PatternSides.h - The two sides of a pattern, compiled --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// PatternCompiler.cpp holds the left side, PatternRewrite.cpp the right one.
+// PatternCompiler.cpp compiles the left side, PatternRewrite.cpp the right
+// side.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +14,11 @@
 
 namespace luminal::eqsat {
 
-/// Result `index` of the operation `op`, which the pattern spells out, or of
-/// one whose number of results only the right side knows (`value`, an
-/// operation); value `index` of a range of the left side (`value`); or a value
-/// from elsewhere. As a list: all results of the operation `value`, or a range
+/// A value or a list of values in a pattern. It is one of: result `index` of
+/// the operation `op`, if the pattern determines its number of results; result
+/// `index` of the operation `value`, if only the right side knows that number;
+/// value `index` of the range `value` of the left side; or another single
+/// value. With `isList`, it is all results of the operation `value`, or a range
 /// that a native made.
 struct Part {
   mlir::Value value;
@@ -44,7 +46,7 @@ private:
     return refuse(op->getLoc(), reason);
   }
 
-  // Both sides.
+  // For both sides.
   /// Registers, and whether each holds a list.
   struct Regs {
     std::vector<Reg> regs;
@@ -61,23 +63,24 @@ private:
                              llvm::SmallVectorImpl<Part> &parts);
   std::optional<NativeValue::Kind> kindOf(mlir::Value v);
   mlir::LogicalResult checkName(mlir::pdl::OperationOp op);
-  /// Nothing where the number of operands is not known.
+  /// `numOperands` is nullopt if the number of operands is unknown.
   mlir::LogicalResult checkSignature(mlir::pdl::OperationOp op,
                                      std::optional<unsigned> numOperands);
   /// Arguments of a native function, and the registers that hold them.
   struct Arguments {
     llvm::SmallVector<ArgInfo> infos;
     std::vector<Reg> regs;
-    /// Those of the registers that hold classes.
+    /// Those of `regs` that hold classes.
     std::vector<Reg> classes;
   };
-  /// False where one is not bound yet, which only the left side may say.
+  /// False if an argument is not bound yet, which is possible only on the left
+  /// side.
   mlir::FailureOr<bool> gatherArguments(mlir::Operation *user,
                                         mlir::ValueRange values, bool isLeft,
                                         Arguments &args);
   std::optional<Reg> matchedReg(Part part);
 
-  // Left side.
+  // For the left side.
   mlir::LogicalResult compileMatch();
   mlir::LogicalResult enter(mlir::pdl::OperationOp op, std::optional<Reg> cls);
   mlir::LogicalResult testOp(mlir::pdl::OperationOp op,
@@ -94,7 +97,7 @@ private:
   void testClaim();
   Reg nodeTypeOf(mlir::pdl::OperationOp op);
 
-  // Right side.
+  // For the right side.
   mlir::LogicalResult compileRewrite();
   mlir::LogicalResult compileNode(mlir::pdl::OperationOp op);
   mlir::FailureOr<Reg>
@@ -110,7 +113,7 @@ private:
   mlir::FailureOr<Reg> partReg(mlir::Operation *user, Part part);
   mlir::LogicalResult partRegs(mlir::Operation *user,
                                llvm::ArrayRef<Part> parts, Regs &regs);
-  /// One register that holds the values of all.
+  /// One register that holds a list of all these values.
   Reg listReg(const Regs &regs);
   mlir::LogicalResult typeRegs(mlir::Operation *user, mlir::ValueRange types,
                                Regs &regs);
@@ -127,21 +130,22 @@ private:
   RuleBuilder b;
 
   mlir::pdl::OperationOp root;
-  /// Match registers of attributes, types and operands, and of values in ranges
-  /// by their place.
+  /// Match registers of attributes, types and operands, and of the values in
+  /// ranges by their index.
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, Reg> bound;
   llvm::DenseMap<mlir::Operation *, RuleBuilder::Op> entered;
   llvm::DenseMap<mlir::Operation *, Reg> nodeTypes;
-  /// Class registers of results that will be entered, by operation and index.
+  /// Class registers of results that are still to be entered, by operation and
+  /// index.
   llvm::MapVector<std::pair<mlir::Operation *, unsigned>, Reg> awaited;
   llvm::DenseSet<std::pair<mlir::Operation *, unsigned>> projected;
-  /// Ranges of operands whose types are tested.
+  /// Ranges of operands whose types have been tested.
   llvm::DenseSet<mlir::Value> typedRanges;
   llvm::SmallVector<mlir::Operation *> constraintsLeft;
 
-  /// Right-side registers of values made there.
+  /// Right-side registers of values that the right side makes.
   llvm::DenseMap<mlir::Value, Reg> made;
-  /// Class of operations made there.
+  /// Classes of operations that the right side makes.
   llvm::DenseMap<mlir::Operation *, Reg> madeOps;
   llvm::DenseMap<mlir::Operation *, Reg> madeTypes;
   mlir::pdl::OperationOp replacement;

@@ -11,7 +11,7 @@
 
 namespace luminal::eqsat {
 
-/// Filled before any pass runs, read only after that.
+/// Filled before any pass runs, and only read afterwards.
 struct Registry {
   llvm::MapVector<std::string, RuleSetPopulate, std::map<std::string, unsigned>>
       ruleSets;

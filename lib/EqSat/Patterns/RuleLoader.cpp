@@ -19,7 +19,8 @@ using namespace luminal::eqsat;
 
 LogicalResult RuleLoader::addPattern(pdl::PatternOp pattern, RuleInfo info,
                                      const NativeFunctions *natives) {
-  // The name lives as long as the pattern.
+  // `info.name` must refer to the pattern's own string, which lives long
+  // enough.
   info.name = *pattern.getSymName();
   auto [it, inserted] = places.try_emplace(info.name, pattern.getLoc());
   if (!inserted) {
@@ -94,7 +95,7 @@ LogicalResult RuleLoader::loadSets(Location loc, ArrayRef<std::string> names,
     ModuleOp module = pdl.getModule();
     llvm::StringSet<> seen;
     if (module) {
-      // The set owns the module; the patterns are needed longer.
+      // Clone the module: the set owns it, but the patterns live longer.
       modules.push_back(OwningOpRef<ModuleOp>(module.clone()));
       if (failed(readAttributes(*modules.back())))
         return failure();
@@ -122,7 +123,7 @@ LogicalResult RuleLoader::loadSets(Location loc, ArrayRef<std::string> names,
   return success();
 }
 
-/// What the attributes `eqsat.*` of a pattern say.
+/// Reads the `eqsat.*` attributes of a pattern.
 static FailureOr<RuleInfo> readRuleInfo(pdl::PatternOp pattern) {
   auto refuse = [&](const Twine &reason) {
     return emitError(pattern.getLoc())
@@ -215,7 +216,7 @@ RuleLoader::parseBuffer(MLIRContext *context,
   ParserConfig config(context);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, config);
   if (!module)
-    return nullptr; // the parser has said why
+    return nullptr; // the parser has emitted the error
   // Rules may make ops of dialects that the program does not use.
   module->walk([&](pdl::OperationOp op) {
     if (std::optional<StringRef> name = op.getOpName())
@@ -279,7 +280,7 @@ void RuleLoader::clear() {
 
 FailureOr<LoadedRules> RuleLoader::compile(OpTable &ops, NativeBridge &natives,
                                            bool explained) const {
-  // One rule number is reserved for nodes of the program.
+  // One rule number is reserved for the nodes of the given program.
   if (patterns.size() > kGiven)
     return emitError(pdl::PatternOp(patterns[kGiven].pattern).getLoc())
            << "too many rules: at most " << kGiven << " can be used at once";

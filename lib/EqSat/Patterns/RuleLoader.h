@@ -11,8 +11,8 @@
 
 namespace luminal::eqsat {
 
-/// The rules of one graph. A pattern that leaves a number of values open gets
-/// more rules as the graph gets operators.
+/// The rules of one graph. A pattern with an open number of values gets more
+/// rules while the graph gets new operators.
 class LoadedRules final : public RuleSource {
 public:
   LoadedRules(OpTable &ops, NativeBridge &natives, bool explained)
@@ -20,7 +20,7 @@ public:
 
   bool update() override;
 
-  /// One a pattern, then what came later.
+  /// One rule for each pattern, followed by rules that were added later.
   std::vector<Rule> all;
 
 private:
@@ -42,40 +42,43 @@ private:
   std::vector<Open> open;
 };
 
-/// The patterns of the chosen rule sets and files, before they are compiled for
-/// a graph.
+/// The patterns of the selected rule sets and files, before they are compiled
+/// for a graph.
 class RuleLoader {
 public:
-  /// All fail with one error. Natives of every registered set become known,
-  /// whichever sets are chosen.
+  /// All loading functions emit one error on failure. The native functions of
+  /// every registered set are loaded, whichever sets are selected.
   llvm::LogicalResult loadSets(mlir::Location loc,
                                llvm::ArrayRef<std::string> names, bool all);
-  /// The patterns of a file, which outlives the loader. What a trusted one
-  /// makes is not verified.
+  /// Loads the patterns of a file, which must outlive the loader. Operations
+  /// that a trusted file makes are not verified.
   llvm::LogicalResult loadModule(mlir::ModuleOp file, bool isTrusted = false);
   llvm::LogicalResult loadBuffer(mlir::MLIRContext *context,
                                  std::unique_ptr<llvm::MemoryBuffer> text,
                                  bool isTrusted = false);
-  /// Warns of each rule of a file that `policy` does not admit, at its place.
+  /// Warns, at its location, of each rule of a file that `policy` does not
+  /// admit.
   void warnOfRefused(const PrecisionPolicy &policy) const;
-  /// Forgets every rule, of sets and files; the natives stay known.
+  /// Removes all rules of sets and files; the native functions stay.
   void clear();
 
-  /// mlir-pdll reads no attribute of a dialect, so a pattern spells it in a
-  /// string: `attr<"\"#llir.fn<mul>\"">`. Makes attributes of such strings.
+  /// mlir-pdll cannot parse attributes of a dialect, so a pattern writes them
+  /// as strings: `attr<"\"#llir.fn<mul>\"">`. This turns such strings into
+  /// attributes.
   static llvm::LogicalResult readAttributes(mlir::ModuleOp module);
-  /// A file of rules, with the dialects that it uses; null after one error.
+  /// Parses a file of rules and loads the dialects that it uses. Null after one
+  /// error.
   static mlir::OwningOpRef<mlir::ModuleOp> parseFile(mlir::MLIRContext *context,
                                                      llvm::StringRef path);
   static mlir::OwningOpRef<mlir::ModuleOp>
   parseBuffer(mlir::MLIRContext *context,
               std::unique_ptr<llvm::MemoryBuffer> text);
 
-  /// The rules for one graph, for as long as the loader lives; `explained` for
-  /// one with a proof log.
+  /// Compiles the rules for one graph; they live as long as the loader.
+  /// `explained` is for a graph with a proof log.
   llvm::FailureOr<LoadedRules> compile(OpTable &ops, NativeBridge &natives,
                                        bool explained = false) const;
-  /// Compiles them for an empty graph, to report errors.
+  /// Compiles the rules for an empty graph, to report their errors.
   llvm::LogicalResult check(mlir::MLIRContext *context,
                             bool allowUnregistered) const;
 
@@ -83,13 +86,13 @@ private:
   struct Loaded {
     mlir::pdl::PatternOp pattern;
     RuleInfo info;
-    /// The set's own natives; null for a rule of a file.
+    /// The native functions of the rule's set; null for a rule of a file.
     const NativeFunctions *natives;
   };
   llvm::LogicalResult addPattern(mlir::pdl::PatternOp pattern, RuleInfo info,
                                  const NativeFunctions *natives);
 
-  /// One a registered set.
+  /// One entry for each registered set.
   std::vector<std::unique_ptr<NativeFunctions>> functions;
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
   std::vector<Loaded> patterns;

@@ -35,7 +35,7 @@ class AttributeCost : public CostModel {
 using Models = llvm::MapVector<std::string, CostModelFactory,
                                std::map<std::string, unsigned>>;
 
-/// Filled before any pass runs, read only after that.
+/// Filled before any pass runs, and only read afterwards.
 static Models &registry() {
   static Models models = [] {
     Models m;

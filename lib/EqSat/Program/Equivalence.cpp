@@ -1,15 +1,17 @@
 //===- Equivalence.cpp - The e-graph as MLIR, out and in ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A function whose body is one `equivalence.graph`: its region holds every node
-// as an op on classes, and one `equivalence.class` of each class, whose
-// operands are its members. Ops that are not nodes are among them in their
-// order. `equivalence.yield` ends it. Classes may be in cycles.
+// The form is a function whose body is one `equivalence.graph`. Its region
+// holds every node as an op on classes, and an `equivalence.class` for each
+// class, whose operands are its members. Ops that are not nodes are in the
+// region too, in their order. `equivalence.yield` ends it. Classes may form
+// cycles.
 //
-// The body of a scope is again such a graph, of the nodes that need its
-// arguments. A class with members in it has an `equivalence.class` there too,
-// whose first member is the class outside. A class that only sibling scopes
-// compute has one around them without members.
+// The body of a scope is again such a graph, of the nodes that need the
+// arguments of the scope. If a class has members there, the scope has an
+// `equivalence.class` for it too, whose first member is the class outside. A
+// class that only sibling scopes compute also has an `equivalence.class`
+// without members in the scope around them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +26,8 @@ static constexpr llvm::StringLiteral kGraph = "equivalence.graph";
 static constexpr llvm::StringLiteral kClass = "equivalence.class";
 static constexpr llvm::StringLiteral kYield = "equivalence.yield";
 
-/// Marks the fused locations of the given ops of a class, on the class and on
-/// each of its nodes.
+/// Marks the fused locations of the given ops of a class. They are attached to
+/// the class and to each of its nodes.
 static constexpr llvm::StringLiteral kGivenMark = "equivalence.given";
 
 static bool isClassOp(Operation *op) {
@@ -47,7 +49,7 @@ public:
     place();
   }
 
-  /// The block `from` of a scope, as a graph in `to`.
+  /// Writes block `from`, the body of a scope, as a graph in `to`.
   void write(Block &from, ScopeId scope, Block &to);
 
 private:
@@ -68,7 +70,7 @@ private:
   bool isTuple(ClassId c) const {
     return isa<TupleType>(ops.type(graph.classType(c)));
   }
-  /// The class that a projection is of.
+  /// The class of the operation whose result a projection is.
   ClassId tupleOf(NodeRef ref) const {
     return graph.find(graph.table(ref.op).key(ref.row)[0]);
   }
@@ -88,8 +90,8 @@ private:
         return {};
     }
   }
-  /// For ops that are not nodes and keep their types: where the class is
-  /// spelled differently, a class of that class.
+  /// The value for an op that is not a node and must keep its operand types. If
+  /// the class has another spelling, converts it with an `equivalence.class`.
   Value valueOf(Value v, ScopeId scope, OpBuilder &builder) const {
     Value known = valueOf(graph.find(p.classes.lookup(v)), scope);
     if (known.getType() == v.getType())
@@ -112,14 +114,14 @@ private:
   llvm::DenseSet<Operation *> isGiven;
   std::vector<llvm::SetVector<Location>> given;
   std::vector<Content> content;
-  /// The scopes that have an op of the class.
+  /// The scopes that have an `equivalence.class` of each class.
   std::vector<SmallVector<ScopeId, 1>> homes;
   llvm::DenseMap<std::pair<ClassId, ScopeId>, Operation *> classOps;
-  /// The ops outside the e-graph.
+  /// The ops outside the e-graph, by the values that they define.
   llvm::DenseMap<Value, Value> leaves;
 };
 
-/// A node is in the outermost scopes that have its operands.
+/// Places each node in the outermost scopes that have all its operands.
 void Program::EquivalenceWriter::place() {
   Extractor extractor(
       graph, [](OpId, PayloadId, std::span<const ClassId>) { return 0.0; },
@@ -144,13 +146,13 @@ void Program::EquivalenceWriter::place() {
       homes[c].push_back(s);
     }
   });
-  // A result is beside its op.
+  // The results of an op are in the same scopes as the op.
   forEachRow([&](ClassId c, NodeRef ref) {
     if (ref.op == ops.projectionOp())
       llvm::append_range(homes[c], homes[tupleOf(ref)]);
   });
-  // A class that is needed in a scope where nothing can compute it is there
-  // too.
+  // A class that is used in a scope but cannot be computed gets an op that is
+  // visible there.
   std::vector<SmallVector<ScopeId, 1>> blocked(graph.numClassIds());
   for (const ScopedClass &use : p.rootUses)
     if (extractor.in(use.cls, use.scope) == kNone)
@@ -161,8 +163,8 @@ void Program::EquivalenceWriter::place() {
     list.erase(llvm::unique(list), list.end());
     if (list.empty() || isTuple(c))
       continue;
-    // A scope comes after its parent, so what is around all of them is first
-    // if it is there.
+    // Scopes come after their parents, so a scope that contains all others
+    // would be first in the list.
     ScopeId around = list[0];
     auto isInside = [&](ScopeId s) { return scopes.isWithin(s, around); };
     while (!llvm::all_of(list, isInside) || !llvm::all_of(blocked[c], isInside))
@@ -214,8 +216,8 @@ void Program::EquivalenceWriter::write(Block &from, ScopeId scope, Block &to) {
   builder.clone(*terminator)->setOperands(graphOp->getResults());
   builder.setInsertionPointToEnd(body);
 
-  // Classes first: they are operands of nodes. An op with several results has
-  // no class of its own, but one for each result.
+  // Create the classes first: they are operands of nodes. An op with several
+  // results has a class for each result instead of one for itself.
   SmallVector<SmallVector<Value>> members;
   llvm::DenseMap<ClassId, unsigned> index;
   for (ClassId c : content[scope].classes) {
@@ -260,8 +262,8 @@ void Program::EquivalenceWriter::write(Block &from, ScopeId scope, Block &to) {
   builder.create(yield);
 }
 
-/// A region of an unregistered op might define symbols, so MLIR does not look
-/// for those of the module from within it.
+/// MLIR does not look up symbols of the module from inside a region of an
+/// unregistered op, because that op might define symbols itself.
 LogicalResult Program::checkEquivalence() {
   WalkResult result = function.getBody().walk([&](SymbolUserOpInterface op) {
     emitError(op.getLoc()) << "'" << op->getName()
@@ -327,10 +329,10 @@ private:
   Program &p;
   OpTable &ops;
   llvm::DenseMap<Value, ClassId> &classes;
-  /// One for each scope, in their order.
+  /// One graph for each scope, in the order of scopes.
   std::vector<Graph> graphs;
   std::vector<Value> leaves;
-  /// How many operands of an op are not known yet.
+  /// The number of operands of each op whose class is unknown.
   llvm::DenseMap<Operation *, unsigned> missing;
   SmallVector<Operation *> ready;
 };
@@ -368,7 +370,7 @@ LogicalResult Program::EquivalenceReader::check(Block &block, ScopeId scope) {
 
 LogicalResult Program::EquivalenceReader::checkOp(Operation &op, size_t graph) {
   if (isClassOp(&op)) {
-    // Inner scopes may compute it.
+    // A class without members may be computed in inner scopes.
     if (op.getNumResults() != 1 ||
         (op.getNumOperands() == 0 && llvm::none_of(op.getUsers(), isClassOp)))
       return emitError(op.getLoc())
@@ -399,8 +401,9 @@ LogicalResult Program::EquivalenceReader::checkOp(Operation &op, size_t graph) {
       [&](Block &block, ScopeId inner) { return check(block, inner); });
 }
 
-/// A class is known once a member is, or a class that it is a member of; a node
-/// once all its classes are. Ops that depend only on a cycle are never known.
+/// Propagates a known class: an `equivalence.class` is known as soon as one
+/// member or a class that it belongs to is known, a node once all its operands
+/// are. Ops that depend only on a cycle never become known.
 void Program::EquivalenceReader::learn(Value v, ClassId c) {
   SmallVector<Value> same = {v};
   while (!same.empty()) {
@@ -487,7 +490,8 @@ LogicalResult Program::EquivalenceReader::unite() {
   });
 }
 
-/// Moves ops that are not nodes before the graph, so that it holds nodes alone.
+/// Moves ops that are not nodes in front of the graph, so that it holds only
+/// nodes.
 void Program::EquivalenceReader::dissolve() {
   for (const Graph &g : graphs) {
     p.nodes.push_back(g.op);

@@ -13,16 +13,16 @@ using namespace luminal::eqsat;
 
 namespace {
 
-/// One equality to explain.
+/// One equality to be explained.
 struct Claim {
   std::string what;
   Location loc;
   bool proved;
-  uint32_t chain, from, to; ///< of the explanation, where there is one
+  uint32_t chain, from, to; ///< in the explanation, if it is proved
 };
 
-/// Numbers what the claims need: operands before terms, proofs of operands
-/// before steps.
+/// Numbers the terms and steps that the claims need: operands before terms,
+/// proofs of operands before steps.
 class Writer {
 public:
   Writer(const Explanation &e, OpTable &ops, ArrayRef<Rule> rules,
@@ -107,17 +107,18 @@ void Writer::visitChain(uint32_t chain) {
       visitChain(operand);
     visitTerm(e.steps[step].from);
     visitTerm(e.steps[step].to);
-    // One proof of an equality is enough.
+    // Write only one proof of each equality.
     uint32_t &number = proved[{e.steps[step].from, e.steps[step].to}];
     if (number == 0) {
       steps.insert(step);
-      number = steps.size(); // from 1
+      number = steps.size(); // numbers start at 1
     }
     stepNumber[step] = number;
   }
 }
 
-/// The locations of the term in the program, or else of its operands.
+/// The locations of the term in the program; if it has none, those of its
+/// operands.
 SmallVector<Location> Writer::locations(uint32_t term) const {
   llvm::SetVector<Location> found;
   SmallVector<uint32_t> level{term};
@@ -269,7 +270,7 @@ FailureOr<std::optional<ClassId>> Program::classNamed(StringRef name) {
   for (Block *block : blocks)
     for (Value arg : block->getArguments())
       offer(arg.getLoc(), classes.lookup(arg));
-  // The results of an op with several have no names.
+  // The op itself has no name location if it has several results.
   for (auto &[cls, loc] : givenLocations)
     if (!isa<TupleType>(ops.type(graph.classType(cls))))
       offer(loc, cls);
@@ -289,7 +290,7 @@ FailureOr<ProofReport> Program::explain(ArrayRef<Rule> rules,
                                         llvm::getDefaultStackSize(), kMaxStack);
   FailureOr<ProofReport> report;
   llvm::runOnNewStack(stack, [&] {
-    // The rest is for what is called at the limit.
+    // Leave a quarter of the stack for functions that are called at the limit.
     report = explainHere(rules, values, extractor, selection, stack / 4 * 3);
   });
   return report;
@@ -309,7 +310,7 @@ FailureOr<ProofReport> Program::explainHere(ArrayRef<Rule> rules,
     if (failed(first) || failed(second))
       return failure();
     if (!*first && !*second)
-      return ProofReport(); // they are of another function
+      return ProofReport(); // the values belong to another function
     if (!*first || !*second)
       return emitError(function.getLoc()) << "no value has the name location '"
                                           << values[*first ? 1 : 0] << "'";

@@ -8,8 +8,8 @@
 using namespace mlir;
 using namespace luminal::eqsat;
 
-/// Builds one function. Ops that are not nodes are copied in their order, what
-/// is selected is made before the first of them that needs it.
+/// Builds one function. Ops that are not nodes are copied in order; each
+/// selected node is made before the first of them that needs it.
 class Program::Materialiser {
 public:
   Materialiser(const Program &p, const Extractor &extractor, const Selection &s,
@@ -23,11 +23,11 @@ private:
   void copyRegion(Region &from, Region &to,
                   const llvm::DenseSet<Operation *> &nodes);
   FailureOr<Value> make(ClassId root, Operation *user);
-  /// The value with an equal type that is written differently.
+  /// Converts the value to an equal type with another spelling.
   FailureOr<Value> inSpelling(Value value, Type type, Operation *before,
                               Location loc);
-  /// Where the scope that has the name computes it: before what leads to the
-  /// user.
+  /// The insertion point in the scope that computes the name: the op of that
+  /// scope's block that contains the user.
   Operation *placeOf(ClassId name, Operation *user) const {
     return copies.lookup(p.blocks[extractor.scopeOf(name)])
         ->findAncestorOpInBlock(*user);
@@ -46,14 +46,14 @@ private:
   const Selection &s;
   CostModel &model;
   ExtractionReport &report;
-  /// From values, ops and blocks of the program to those that are made.
+  /// Maps values, ops and blocks of the program to the new ones.
   IRMapping copies;
-  /// By the names that the extractor gives.
+  /// By the extractor's names.
   llvm::DenseMap<ClassId, SmallVector<Value, 1>> built;
   llvm::DenseMap<std::pair<Value, Type>, Value> respelled;
 };
 
-/// Operands follow when all that they may be is there.
+/// Operands are set afterwards, when all values exist.
 void Program::Materialiser::copyRegion(
     Region &from, Region &to, const llvm::DenseSet<Operation *> &nodes) {
   for (Block &block : from) {
@@ -160,8 +160,8 @@ FailureOr<Value> Program::Materialiser::make(ClassId root, Operation *user) {
     }
     OpBuilder builder(before);
     OperationState state(loc, *ops.opName(ref.op));
-    // Whichever members were chosen, ops are made in one spelling, and leaves,
-    // which keep their types, are converted to it.
+    // Ops are made with the chosen spellings of types, whichever members were
+    // selected. Leaves keep their types and are converted.
     for (ClassId child : children) {
       Value v = built[child][0];
       FailureOr<Value> operand =
@@ -192,7 +192,7 @@ FailureOr<OwningOpRef<func::FuncOp>> Program::Materialiser::run() {
     for (OpOperand &operand : op->getOpOperands()) {
       ClassId name = extractor.in(p.classes.lookup(operand.get()), scope);
       FailureOr<Value> v = make(name, copy);
-      // An op that is not a node keeps the types that it was written with.
+      // An op that is not a node keeps its original operand types.
       if (succeeded(v))
         v = inSpelling(*v, operand.get().getType(), placeOf(name, copy),
                        op->getLoc());

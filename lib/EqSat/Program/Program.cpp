@@ -11,8 +11,8 @@ using namespace luminal::eqsat;
 
 namespace {
 
-/// A class analysis over MLIR as one over numbers: a fact is an attribute's
-/// number plus one.
+/// Adapts a class analysis over MLIR to one over numbers: a fact is the number
+/// of its attribute plus one.
 class AttributeFacts final : public Analysis {
 public:
   AttributeFacts(std::unique_ptr<ClassAnalysis> impl, OpTable &ops,
@@ -31,7 +31,7 @@ public:
     }
     Type type = ops.type(graph.payloadType(payload));
     if (op == ops.projectionOp())
-      return 0; // facts are about single values
+      return 0; // facts describe single values
     if (auto tuple = dyn_cast<TupleType>(type))
       resultTypes.append(tuple.begin(), tuple.end());
     else
@@ -96,7 +96,7 @@ LogicalResult Program::import(Operation *scope) {
   blocks.push_back(&function.getBody().front());
   scopes.scopeOf = [this](OpId op, PayloadId payload) -> ScopeId {
     if (op != ops.leafOp())
-      return 0; // an op without operands
+      return 0; // an op without operands exists in the whole program
     return scopeOfBlock.lookup(ops.leafValue(payload).getParentBlock());
   };
   if (isEquivalence())
@@ -192,7 +192,7 @@ LogicalResult Program::emitConflict(ArrayRef<Rule> rules) {
     return id < rules.size() ? "rule '" + rules[id].name + "'"
                              : std::string("the program");
   };
-  // The nearest given op: any of either class.
+  // Report at any given op of either class.
   Location loc = function.getLoc();
   for (auto &[cls, where] : givenLocations)
     if (graph.find(cls) == graph.find(c.a) ||
@@ -315,7 +315,7 @@ LogicalResult Program::emitBlocked(const Extractor &extractor,
     InFlightDiagnostic diag = emitError(loc) << "nothing lowers ";
     std::optional<OperationName> name =
         runs.empty() ? std::nullopt : ops.opName(runs[0].op);
-    // Ops of the program are what its author knows.
+    // Name an op of the given program, because its author knows it.
     for (const Run &run : runs)
       for (uint32_t row = run.begin; row != run.end; ++row)
         if (graph.table(run.op).rule(row) == kGiven && ops.opName(run.op)) {
@@ -334,8 +334,8 @@ LogicalResult Program::emitBlocked(const Extractor &extractor,
 }
 
 NodeCostFn Program::priceOnce(CostModel &model) {
-  // Layers repeat: nodes that look alike are priced once. Where few do, the
-  // cache is not worth its memory.
+  // Layers repeat, so nodes that look alike are priced once. If few nodes are
+  // alike, the cache stops growing, since it would not be worth its memory.
   constexpr size_t kMaxPrices = size_t(1) << 16;
   struct Cache {
     llvm::BumpPtrAllocator allocator;
@@ -397,7 +397,7 @@ Program::extract(CostModel &model, OnSelected onSelected, Choose choose) {
       materialise(extractor, *chosen, model, report);
   if (failed(made))
     return failure();
-  // Leaves are values of the old body.
+  // Leaves refer to values of the old body, so keep it.
   replaced = function.cloneWithoutRegions();
   replaced->getBody().takeBody(function.getBody());
   function.getBody().takeBody((*made)->getBody());

@@ -16,10 +16,10 @@
 
 namespace luminal::eqsat {
 
-/// One function, its e-graph, and the way between them. Pure ops without
-/// regions are nodes; function arguments and results of other ops are leaves;
-/// what other ops use are the roots. Regions that run a known number of times
-/// are scopes: their arguments are leaves that exist in them only.
+/// One function, its e-graph, and the conversions between them. Pure ops
+/// without regions are nodes. Function arguments and results of other ops are
+/// leaves; operands of other ops are roots. Regions that run a known number of
+/// times are scopes, whose arguments are leaves that exist only inside them.
 class Program {
 public:
   Program(mlir::func::FuncOp function, bool allowUnregistered);
@@ -27,67 +27,68 @@ public:
   EGraph graph;
   OpTable ops;
 
-  /// Builds the e-graph. `scope` is what analyses may read.
+  /// Builds the e-graph. Analyses may read `scope`.
   llvm::LogicalResult import(mlir::Operation *scope);
-  /// Reports which rules made different values equal.
+  /// Emits an error that names the rules that made different values equal.
   llvm::LogicalResult emitConflict(llvm::ArrayRef<Rule> rules);
-  /// Called with the chosen program before it replaces the given one.
+  /// Called with the selected program before it replaces the given one.
   using OnSelected = llvm::function_ref<llvm::LogicalResult(const Extractor &,
                                                             const Selection &)>;
   using Choose = llvm::function_ref<llvm::FailureOr<Selection>(
       const Extractor &, std::span<const ClassId> roots)>;
-  /// Once the graph is as it stays: after it, `materialise` may be called by
-  /// several threads.
+  /// Call it when the graph is complete. Afterwards several threads may call
+  /// `materialise`.
   void freeze();
-  /// A function with the signature and the other ops of the given one, and what
-  /// is selected in place of its pure ops. Neither the given one nor the graph
-  /// changes; fails with one error where a value would be needed before it is
-  /// there.
+  /// Builds a function with the signature and the non-node ops of the given
+  /// one, and with the selected nodes in place of its pure ops. Neither the
+  /// given function nor the graph changes. Fails with one error if a value
+  /// would be used before it can be computed.
   llvm::FailureOr<mlir::OwningOpRef<mlir::func::FuncOp>>
   materialise(const Extractor &extractor, const Selection &selection,
               CostModel &model, ExtractionReport &report) const;
-  /// Tells it which nodes are of rules with a bound of their own.
+  /// Tells the extractor which nodes were made by rules with a growth bound.
   void markAlternatives(Extractor &extractor, llvm::ArrayRef<Rule> rules) const;
-  /// The roots as the extractor calls them; kNone for one that nothing can
-  /// compute.
+  /// The names of the roots in the extractor; kNone for a root that cannot be
+  /// computed.
   std::vector<ClassId> rootNames(const Extractor &extractor) const;
   const Scopes &getScopes() const { return scopes; }
-  /// The prices of the model, asked for once for nodes that look alike. Lives
-  /// as long as the program and the model; not for several threads.
+  /// A price function that asks the model only once for nodes with equal names,
+  /// attributes and types. The program and the model must outlive it. Not
+  /// thread-safe.
   NodeCostFn priceOnce(CostModel &model);
   llvm::LogicalResult emitBlocked(const Extractor &extractor,
                                   const Selection &s);
   /// Replaces the function's pure ops by the cheapest equal ones, or by those
-  /// chosen otherwise; the reported cost is in the model's prices.
+  /// that `choose` selects. The reported cost uses the model's prices.
   llvm::FailureOr<ExtractionReport> extract(CostModel &model,
                                             OnSelected onSelected = nullptr,
                                             Choose choose = nullptr);
 
-  /// Call before `import`: logs why classes become one.
+  /// Records proofs; call it before `import`.
   void keepProofs() { graph.proofs = &proofs; }
-  /// Proves what is selected equal to the program as given or, where two
-  /// values are named (by their name locations), those.
+  /// Proves that the selected program equals the given one or, if `values`
+  /// names two values by their name locations, that these are equal.
   llvm::FailureOr<ProofReport> explain(llvm::ArrayRef<Rule> rules,
                                        llvm::ArrayRef<std::string> values,
                                        const Extractor &extractor,
                                        const Selection &selection);
 
-  /// The graph with the prices of the model; its names begin with `prefix`.
+  /// Writes the graph with the prices of the model; names begin with `prefix`.
   void serialize(CostModel &model, llvm::StringRef prefix, GraphSerializer &to,
                  const GraphSerializer::OnNode &onNode = nullptr);
-  /// The selection of choices that were made on the graph as `serialize` writes
-  /// it with this prefix; `name` begins every error.
+  /// Reads a selection from choices made on the graph that `serialize` wrote
+  /// with this prefix. `name` is put before every error.
   llvm::FailureOr<Selection>
   readChoices(CostModel &model, llvm::StringRef prefix, llvm::StringRef choices,
               llvm::StringRef name, const Extractor &extractor,
               std::span<const ClassId> roots);
-  /// Whether `toEquivalence` can be verified.
+  /// Whether the result of `toEquivalence` would verify.
   llvm::LogicalResult checkEquivalence();
-  /// A copy of the function whose body is the graph, as `import` reads it. A
-  /// node that no scope can compute is left out.
+  /// A copy of the function whose body is the graph, in the form that `import`
+  /// reads. Nodes that no scope can compute are left out.
   mlir::OwningOpRef<mlir::Operation *> toEquivalence();
 
-  /// The operands of ops that are not nodes, and their scopes.
+  /// The operands of ops that are not nodes, and the scopes of these ops.
   llvm::ArrayRef<ScopedClass> roots() const { return rootUses; }
 
 private:
@@ -95,15 +96,15 @@ private:
   class EquivalenceReader;
   class Materialiser;
 
-  /// Makes each region of the op a scope within `around`, and calls `enter`
+  /// Makes each region of the op a scope inside `around`, and calls `enter`
   /// with its block.
   llvm::LogicalResult enterScopes(
       mlir::Operation &op, ScopeId around,
       llvm::function_ref<llvm::LogicalResult(mlir::Block &, ScopeId)> enter);
   llvm::LogicalResult importBlock(mlir::Block &block, ScopeId scope);
-  /// Ops that are not nodes and their scopes, in the order of the program.
+  /// The ops that are not nodes with their scopes, in program order.
   std::vector<std::pair<mlir::Operation *, ScopeId>> users() const;
-  /// Whether the function is a graph as `toEquivalence` writes it.
+  /// Whether the body of the function has the form that `toEquivalence` writes.
   bool isEquivalence();
   llvm::LogicalResult importEquivalence();
   llvm::FailureOr<ProofReport> explainHere(llvm::ArrayRef<Rule> rules,
@@ -111,7 +112,7 @@ private:
                                            const Extractor &extractor,
                                            const Selection &selection,
                                            uint64_t stackBytes);
-  /// Nothing where no value has this name location.
+  /// The class of the value with this name location; nullopt if there is none.
   llvm::FailureOr<std::optional<ClassId>> classNamed(llvm::StringRef name);
   void addAnalyses(mlir::Operation *scope);
   double price(CostModel &model, OpId op, PayloadId payload,
@@ -121,17 +122,17 @@ private:
 
   ProofLog proofs;
   mlir::func::FuncOp function;
-  /// Has the body of the function as given, once `extract` replaced it.
+  /// Holds the original body of the function once `extract` has replaced it.
   mlir::OwningOpRef<mlir::func::FuncOp> replaced;
   llvm::DenseMap<mlir::Value, ClassId> classes;
-  /// Ops that are nodes, or hold them, in the order of the program.
+  /// Ops that are nodes or contain them, in program order.
   std::vector<mlir::Operation *> nodes;
   std::vector<ScopedClass> rootUses;
   Scopes scopes;
-  /// The block of each scope, and back.
+  /// The block of each scope, and the inverse map.
   std::vector<mlir::Block *> blocks;
   llvm::DenseMap<mlir::Block *, ScopeId> scopeOfBlock;
-  /// Where the ops of a class as given come from, by its representative.
+  /// The locations of the given ops of each class, by its representative.
   llvm::DenseMap<ClassId, llvm::SmallVector<mlir::Location, 1>> locations;
   std::vector<std::pair<ClassId, mlir::Location>> givenLocations;
 };

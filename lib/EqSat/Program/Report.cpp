@@ -12,7 +12,8 @@ using namespace luminal::eqsat;
 
 static constexpr llvm::StringLiteral kCategory = "eqsat-saturate";
 
-/// Share of the time from which on a useless rule is marked as idle.
+/// Share of the run's time from which a rule without useful matches is marked
+/// as idle.
 static constexpr double kIdleShare = 0.05;
 
 static std::string milliseconds(double seconds) {
@@ -21,13 +22,13 @@ static std::string milliseconds(double seconds) {
   return text;
 }
 
-/// Takes time and finds nothing.
+/// Whether the rule takes time and finds nothing.
 static bool isIdle(const RunReport &run, const RuleReport &r) {
   return r.useful == 0 && r.undone == 0 &&
          r.matchSeconds + r.applySeconds > kIdleShare * run.seconds;
 }
 
-/// The sums over all forms of each rule, at the first of them.
+/// Adds the reports of all forms of each rule to that of its first form.
 static std::vector<RuleReport> addForms(ArrayRef<Rule> rules,
                                         const RunReport &run) {
   std::vector<RuleReport> sums = run.rules;
@@ -54,7 +55,8 @@ static std::string secondsLimit(const Limits &limits) {
   return text;
 }
 
-/// The option that a run reached, with its value; empty for no limit.
+/// The option whose limit the run reached, with its value; empty if it reached
+/// none.
 static std::string limitReached(StopReason stop, const Limits &limits) {
   switch (stop) {
   case StopReason::Iterations:
@@ -85,7 +87,7 @@ LogicalResult luminal::eqsat::checkStop(func::FuncOp function,
     if (run.undone == 0)
       return diag << secondsLimit(limits);
     diag << run.bound << " nodes; what adds most: ";
-    // The rules that together made half of them.
+    // Name the rules that together made half of the nodes.
     uint64_t all = 0, named = 0;
     SmallVector<std::pair<uint64_t, StringRef>> byAdded;
     for (auto [rule, r] : llvm::zip_equal(rules, addForms(rules, run)))
@@ -160,7 +162,7 @@ void luminal::eqsat::emitRemarks(func::FuncOp function, ArrayRef<Rule> rules,
       << Remark::Arg("milliseconds", milliseconds(extraction.seconds));
 }
 
-/// The file is complete or does not exist; "-" is the standard output.
+/// Writes the file completely or not at all; "-" is the standard output.
 static LogicalResult writeText(StringRef path, StringRef text,
                                Operation *module) {
   if (path == "-") {

@@ -13,32 +13,32 @@ namespace luminal::eqsat {
 
 struct FunctionReport {
   std::shared_ptr<const SaturationRun> saturation;
-  /// Nothing where no program was found.
+  /// nullopt if no program was found.
   std::optional<ExtractionReport> extraction;
-  /// Where it was asked for.
+  /// Set only on request.
   std::optional<ProofReport> proofs;
-  /// Rules that the program was found by; empty where nothing is reported.
+  /// The rules by which the program was found; empty if there is no report.
   std::map<std::string, UsedRule> used;
 };
 
 struct SaturationReport {
-  /// The promises that were admitted.
+  /// The admitted promises.
   std::string precision;
   double maxUlps = 0;
-  /// Of the extraction.
+  /// The seed of the extraction.
   uint64_t seed = 0;
   std::vector<FunctionReport> functions;
   GraphSerializer graphs;
 };
 
-/// Warns where a limit stopped the run; fails with an error where the run could
-/// not be finished.
+/// Warns if a limit stopped the run. Fails with an error if the run could not
+/// be finished.
 llvm::LogicalResult checkStop(mlir::func::FuncOp function,
                               llvm::ArrayRef<Rule> rules, const RunReport &run,
                               const Limits &limits);
 void emitRemarks(mlir::func::FuncOp function, llvm::ArrayRef<Rule> rules,
                  const RunReport &run, const ExtractionReport &extraction);
-/// These fail with one error where the file cannot be written.
+/// Each fails with one error if the file cannot be written.
 llvm::LogicalResult writeGraphs(const SaturationReport &report,
                                 llvm::StringRef path, mlir::Operation *module);
 llvm::LogicalResult writeProofs(const SaturationReport &report,

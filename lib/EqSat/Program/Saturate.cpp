@@ -39,7 +39,7 @@ public:
   FIELD = limits.FIELD;
 #include "luminal/EqSat/Core/Limits.def"
   }
-  /// Options are copied by the pass manager.
+  /// The pass manager copies the options.
   SaturatePass(const SaturatePass &other)
       : SaturatePassBase(other), machine(other.machine), keep(other.keep) {}
 
@@ -57,7 +57,8 @@ public:
       insert(registry);
   }
 
-  /// Here and not in the run: no dialect may be loaded there.
+  /// Parses the rule files here, because a dialect must not be loaded while the
+  /// pass runs.
   LogicalResult initialize(MLIRContext *context) override {
     files = std::make_shared<std::vector<OwningOpRef<ModuleOp>>>();
     for (const std::string &file : ruleFiles) {
@@ -86,7 +87,8 @@ public:
          llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       if (isGood && !function.isDeclaration()) {
         isGood = succeeded(saturateFunction(function, *session, reports));
-        // Reports of many functions would fill the memory.
+        // Do not keep reports of many functions in memory if nothing will be
+        // written.
         if (report.empty() && explain.empty())
           reports.functions.clear();
       }
@@ -99,7 +101,7 @@ public:
     }
     if (isGood && !egraph.empty())
       isGood = succeeded(writeGraphs(reports, egraph, module));
-    // The report is written after a failure too: it helps most then.
+    // Write the report after a failure too, when it helps most.
     if (isGood && !explain.empty())
       isGood = succeeded(writeProofs(reports, explain, module));
     if (!report.empty() && failed(writeReport(reports, report, module)))
@@ -130,7 +132,7 @@ private:
       return emitError(loc)
              << "choices and " << (equivalence ? "equivalence" : "seed")
              << " contradict each other";
-    // NaN is refused too.
+    // Also refuses NaN.
     if (!(maxSeconds >= 0.0) || !(maxUlps >= 0.0))
       return emitError(
           loc, "max-seconds and max-ulps are numbers that are not negative");
@@ -169,7 +171,7 @@ private:
     selection.owner = owned;
     FailureOr<std::shared_ptr<const SessionRules>> rules =
         SessionRules::load(loc, selection, allowUnregistered);
-    // Also where there is no function.
+    // Check the cost model even if the module has no function.
     if (failed(rules) || failed(findCostModel(loc, cost)))
       return failure();
     o.rules = std::move(*rules);
@@ -183,7 +185,7 @@ private:
     o.rules->warnOfRefused(*policy);
     o.costModel = cost;
     o.machine = machine;
-    // What a session is kept for explains what it found.
+    // A session that outlives the pass must be able to explain its programs.
     o.keepProofs = !explain.empty() || !report.empty() || keep;
     o.allowUnregistered = allowUnregistered;
     o.batch = batch;
@@ -191,14 +193,14 @@ private:
     return o;
   }
 
-  /// Where the rules of a session are, as long as it lives.
+  /// Owns the modules with the rules of a session as long as it lives.
   struct RuleFiles {
     std::shared_ptr<std::vector<OwningOpRef<ModuleOp>>> files;
     OwningOpRef<ModuleOp> program;
   };
 
-  /// The rules that stand beside the functions of a program, which loses them;
-  /// null if there are none.
+  /// Moves the rules beside the functions of a program into a module of their
+  /// own; null if there are none.
   static OwningOpRef<ModuleOp> takeRules(ModuleOp program) {
     OwningOpRef<ModuleOp> taken;
     for (auto pattern :
@@ -210,9 +212,9 @@ private:
     return taken;
   }
 
-  /// The text of the file `choices`.
+  /// The contents of the file `choices`.
   std::string choicesText;
-  /// Those of `rules`, shared by the copies of the pass.
+  /// The modules of the option `rules`, shared by the copies of the pass.
   std::shared_ptr<std::vector<OwningOpRef<ModuleOp>>> files;
 
   LogicalResult saturateFunction(func::FuncOp function,
@@ -239,7 +241,8 @@ private:
       return success();
     }
     FailureOr<ExtractionReport> extracted = replace(function, session, *told);
-    // A rule that was not reached may be why nothing has a price.
+    // Emit the remarks even if extraction failed: a rule that did not match may
+    // be the reason.
     emitRemarks(function, run->rules, run->run,
                 succeeded(extracted) ? *extracted : ExtractionReport());
     if (failed(extracted))
@@ -252,7 +255,7 @@ private:
     return success();
   }
 
-  /// Candidates after the function, by the seeds that follow its own.
+  /// Inserts candidates after the function, drawn with the seeds after `seed`.
   LogicalResult insertDraws(func::FuncOp function,
                             const SaturationSession &session) {
     OpBuilder builder(function.getContext());
@@ -274,7 +277,7 @@ private:
     return success();
   }
 
-  /// Gives the function the body of the program that is chosen.
+  /// Replaces the body of the function by the selected program.
   FailureOr<ExtractionReport> replace(func::FuncOp function,
                                       const SaturationSession &session,
                                       FunctionReport &told) {

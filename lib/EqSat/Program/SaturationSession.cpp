@@ -58,7 +58,7 @@ luminal::eqsat::findPrecision(Location loc, StringRef name, double maxUlps) {
   if (!llvm::is_contained({"exact", "rounding", "finite"}, name))
     return emitError(loc) << "no precision is named '" << name
                           << "'; known are exact, rounding, finite";
-  // NaN is refused too.
+  // Also refuses NaN.
   if (!(maxUlps >= 0))
     return emitError(loc, "max-ulps is a number that is not negative");
   if (name == "exact")
@@ -70,12 +70,13 @@ luminal::eqsat::findPrecision(Location loc, StringRef name, double maxUlps) {
 // Prices
 //===----------------------------------------------------------------------===//
 
-/// 32 hex digits of a hash.
+/// The first 32 hex digits of a hash.
 static std::string shortHex(Sha256 &hash) { return hash.hex().substr(0, 32); }
 
 static std::string keyOf(OperationName name, DictionaryAttr attributes,
                          TypeRange operands, TypeRange results) {
-  // A rule may leave out what has a default; an op always has it.
+  // A rule may omit attributes that have a default, while an op always has
+  // them.
   NamedAttrList all(attributes);
   if (name.isRegistered())
     name.populateDefaultAttrs(all);
@@ -89,8 +90,8 @@ static std::string keyOf(OperationName name, DictionaryAttr attributes,
 }
 
 namespace {
-/// The prices of a model, where no other was set. Models need not know of
-/// threads.
+/// The prices of a model, except for those that were set. Locks around the
+/// model, which need not be thread-safe.
 class SessionPrices final : public CostModel {
 public:
   SessionPrices(std::unique_ptr<CostModel> model, const OpTable &ops)
@@ -101,7 +102,8 @@ public:
     double price = model->cost(node);
     if (!(price < kInfiniteCost))
       return price;
-    // Not all the same: of two the one of less work.
+    // Scale instead of using zero, so that the cheaper of two such nodes is
+    // chosen.
     constexpr double kNothing = 1e-6;
     if (areWeightsFree && node.isOfWeights &&
         llvm::all_of(node.resultTypes, [](Type type) {
@@ -129,7 +131,7 @@ public:
 
   bool areWeightsFree = false;
   llvm::StringMap<double> prices;
-  /// Keys that a node has, of those that were asked for.
+  /// The keys looked up so far that some node has.
   llvm::StringSet<> used;
 
 private:
@@ -148,7 +150,7 @@ std::string SaturationSession::priceKey(Operation *op) {
 // Creation
 //===----------------------------------------------------------------------===//
 
-/// In the order in which they refer to each other.
+/// The members are declared in the order in which they refer to each other.
 struct SaturationSession::State {
   std::shared_ptr<const SessionRules> source;
   OwningOpRef<ModuleOp> module;
@@ -159,7 +161,7 @@ struct SaturationSession::State {
   std::unique_ptr<SessionPrices> prices;
   bool hasProofs = false;
 
-  /// Made when the first program is chosen.
+  /// Created when the first program is chosen.
   struct Search {
     Search(State &state)
         : extractor(state.program->graph,
@@ -173,7 +175,7 @@ struct SaturationSession::State {
     Extractor extractor;
     std::vector<ClassId> roots;
     bool isComplete;
-    /// Made when a near one is drawn.
+    /// Created when the first candidate is drawn.
     std::unique_ptr<Candidates> candidates;
   };
   std::mutex mutex;
@@ -206,8 +208,8 @@ struct SaturationSession::State {
                                  const Selection &selection);
 };
 
-/// A module of the function's attributes, with a copy of it and declarations of
-/// what it names.
+/// A module with the attributes of the function's module, a copy of the
+/// function, and declarations of the symbols that it names.
 static OwningOpRef<ModuleOp> copyAlone(func::FuncOp function) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
   auto around = function->getParentOfType<ModuleOp>();
@@ -215,7 +217,7 @@ static OwningOpRef<ModuleOp> copyAlone(func::FuncOp function) {
     (*module)->setAttrs(around->getAttrDictionary());
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
   builder.insert(function->clone());
-  // To look for uses takes time, and most functions are alone.
+  // Skip the slow search for symbol uses if the function is alone.
   if (!around || llvm::hasSingleElement(*around.getBody()))
     return module;
   std::optional<SymbolTable::UseRange> uses =
@@ -341,7 +343,7 @@ FailureOr<Candidate> SaturationSession::choose(StringRef choices,
                                                StringRef name) const {
   const State::Search &s = state->getSearch();
   if (!s.isComplete)
-    return best(); // which says why there is no program
+    return best(); // emits the error that says why there is no program
   FailureOr<Selection> selection = state->program->readChoices(
       *state->prices, state->getPrefix(), choices, name, s.extractor, s.roots);
   if (failed(selection))

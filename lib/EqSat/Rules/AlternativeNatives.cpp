@@ -23,15 +23,16 @@ static SmallVector<Expr> with(ArrayRef<Expr> list, const Expr &last) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Two products as one sum over the indices of the result (d0 ... dn-1), then
-/// the outer product's q and the inner one's p.
+/// Two nested products as one sum over a joint index: the dims of the result
+/// (d0 ... dn-1), then the contracted dim q of the outer product and p of the
+/// inner product.
 struct TwoProducts {
   TwoProducts(MatchContext &c, NativeArgs args)
       : context(c.getContext()), scope(c.scope()),
         result(cast<RankedTensorType>(args[6].asType())),
         extents(hlir::getExtents(result)), n(extents.size()),
         q(mapOf(args[3]).getResults()[0]), p(mapOf(args[0]).getResults()[0]) {
-    // From the joint index to that of the inner product.
+    // Maps the joint index to the index of the inner product.
     SmallVector<Expr> middle(mapOf(args[4]).getResults());
     middle.push_back(Expr::dim(n + 1));
     MapAttr toInner = MapAttr::get(context, n + 2, middle);
@@ -45,7 +46,8 @@ struct TwoProducts {
       return llvm::any_of(results,
                           [&](const Expr &e) { return e.usesDim(dim); });
     };
-    // Most matches end here. A simpler map uses no more dims.
+    // Most matches fail here. Simplifying a map never adds dims, so the
+    // unsimplified maps are tested first.
     if (!uses(ofX, n + 1) || !uses(ofY, n + 1) || !uses(ofY, n) ||
         !mapOf(args[5]).usesDim(n))
       return;
@@ -57,8 +59,8 @@ struct TwoProducts {
     isPossible = y.usesDim(n + 1) && y.usesDim(n) && other.usesDim(n);
   }
 
-  /// The map that reads what `map` reads, where each dim of the joint index is
-  /// one of another index, or is not read.
+  /// The map that reads what `map` reads, but in terms of another index.
+  /// `places` gives the expression for each dim of the joint index.
   MapAttr moved(MapAttr map, ArrayRef<Expr> places,
                 ArrayRef<Expr> space) const {
     MapAttr toOther = MapAttr::get(context, space.size(), places);
@@ -73,7 +75,8 @@ struct TwoProducts {
   unsigned n;
   Expr q, p;
   MapAttr x, y, other;
-  /// Whether x is read at each p and no q, the others where they should be.
+  /// Whether x depends on p but not on q, and the other factors depend on what
+  /// they must.
   bool isPossible = false;
 };
 } // namespace
@@ -86,7 +89,8 @@ static bool regroup(MatchContext &c, NativeArgs args, bool isYFirst,
     return false;
   MapAttr first = isYFirst ? two.y : two.other;
   MapAttr second = isYFirst ? two.other : two.y;
-  // The dims of the inner product: of both factors, of the first, the second.
+  // Order the dims of the inner product: those of both factors, then those of
+  // the first, then those of the second.
   SmallVector<unsigned> dims, own[2];
   for (unsigned d = 0; d != n + 2; ++d) {
     if (d == q || !(first.usesDim(d) || second.usesDim(d)))
@@ -96,7 +100,7 @@ static bool regroup(MatchContext &c, NativeArgs args, bool isYFirst,
     else
       own[first.usesDim(d) ? 0 : 1].push_back(d);
   }
-  // Else no factor is read again: a reduction.
+  // Otherwise no factor is reused and the inner product is only a reduction.
   if (own[0].empty() && own[1].empty())
     return false;
   dims.append(own[0]);
@@ -148,8 +152,8 @@ static bool regroupedType(MatchContext &c, NativeArgs args,
 // Products that share a factor
 //===----------------------------------------------------------------------===//
 
-/// (toMap, fromMap, to, from) -> (map): where both read all of their tensor,
-/// dim by dim.
+/// (toMap, fromMap, to, from) -> (map): if both maps cover their whole tensors
+/// dim by dim, the map between the two index spaces
 static bool samePlaces(MatchContext &c, NativeArgs args,
                        NativeResults &results) {
   MapAttr to = mapOf(args[0]), from = mapOf(args[1]);

@@ -46,7 +46,7 @@ TypedAttr luminal::eqsat::numberOfType(double value, Type type) {
 }
 
 namespace {
-/// One number that every element is.
+/// The number that every element equals.
 class NumberAnalysis : public ClassAnalysis {
 public:
   Attribute make(const NodeView &node) override {
@@ -62,13 +62,13 @@ public:
       return {};
     if (is<hlir::ViewOp, llir::ViewOp>(node))
       return node.operandFacts[0];
-    // Those that every machine rounds alike.
+    // Fold only ops that every machine rounds in the same way.
     if (!is<hlir::CastOp, hlir::AddOp, hlir::MulOp, hlir::RecipOp>(node))
       return {};
     SmallVector<Attribute, 2> operands;
     for (Attribute fact : node.operandFacts) {
       Type type = cast<TypedAttr>(fact).getType();
-      // What the code makes of storage types is not promised to be the same.
+      // The generated code need not compute storage types in the same way.
       if (hlir::isStorageType(type))
         return {};
       operands.push_back(
@@ -82,8 +82,8 @@ public:
     return folded.getSplatValue<Attribute>();
   }
 
-  /// Two numbers of one class differ in the sign of zero or the bits of NaN,
-  /// or by what a rounding rule permits.
+  /// Two numbers of one class can differ only in the sign of zero, in the bits
+  /// of NaN, or by what a rounding rule permits.
   std::optional<Attribute> join(Attribute a, Attribute) override { return a; }
 };
 
@@ -91,7 +91,8 @@ public:
 // extent
 //===----------------------------------------------------------------------===//
 
-/// One expression over symbols that every element is, as i64 or cast from it.
+/// The expression over symbols that every element equals, as i64 or cast from
+/// it.
 class ExtentAnalysis : public ClassAnalysis {
 public:
   Attribute make(const NodeView &node) override {
@@ -178,8 +179,8 @@ public:
     return {};
   }
 
-  /// The intersection. Of an empty tensor every range is true, so the two may
-  /// be disjoint.
+  /// The intersection of both ranges. It may be empty, because every range is
+  /// true for a tensor without elements.
   std::optional<Attribute> join(Attribute a, Attribute b) override {
     auto x = cast<DenseI64ArrayAttr>(a), y = cast<DenseI64ArrayAttr>(b);
     int64_t lo = std::max(x[0], y[0]), hi = std::min(x[1], y[1]);
@@ -189,7 +190,7 @@ public:
   }
 
 private:
-  /// Nothing where the element type wraps.
+  /// Null if the element type cannot hold the bounds, that is, wraps.
   static Attribute bounds(RankedTensorType type, int64_t lo, int64_t hi) {
     if (!hlir::holds(type.getElementType(), {lo, hi}))
       return {};
@@ -204,7 +205,8 @@ private:
 // weight
 //===----------------------------------------------------------------------===//
 
-/// Whether a value that is no node is a weight, or in each trip one.
+/// Whether a leaf is a weight, or an argument of a loop body that is a weight
+/// in each trip.
 static bool isWeight(Value leaf) {
   auto argument = dyn_cast<BlockArgument>(leaf);
   if (!argument)
@@ -225,8 +227,8 @@ static bool isWeight(Value leaf) {
 }
 
 namespace {
-/// Computed from weights and constants alone (a unit): what is not known at
-/// compile time and the same in every call.
+/// Set (as a unit attribute) for values that are computed from weights and
+/// constants alone: unknown at compile time, but the same in every call.
 class WeightAnalysis : public ClassAnalysis {
 public:
   Attribute make(const NodeView &node) override {
@@ -248,9 +250,9 @@ public:
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Tensor types whose dynamic dims are written differently. A spelling is one
-/// of extents, not of types: so a tensor of f32 and one of i1 that have the
-/// same dims have the same dims in any spelling.
+/// Equates tensor types whose dynamic dims are written differently. Spellings
+/// are chosen for extents instead of types, so tensors of f32 and i1 with equal
+/// dims also have equal dims after respelling.
 class TensorSpellings final : public TypeSpellings {
 public:
   explicit TensorSpellings(Operation *function)
@@ -301,7 +303,7 @@ public:
   }
 
 private:
-  /// Null for a tensor whose encoding is not extents.
+  /// Null for a tensor whose encoding is not a list of extents.
   static RankedTensorType known(Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     bool isKnown = tensor && (!tensor.getEncoding() ||
@@ -314,8 +316,8 @@ private:
       e = it->second;
     return e;
   }
-  /// Constants come first in the order, before symbols and then what is built
-  /// of them: static dims stay static, as constants must.
+  /// Keeps the smaller expression. Constants compare less than symbols, and
+  /// symbols less than compound expressions, so static dims stay static.
   void unite(Expr e, Expr f) {
     e = find(e);
     f = find(f);
@@ -324,7 +326,7 @@ private:
   }
 
   Assumptions assumptions;
-  /// Of an extent one that it was found equal to, and that is less.
+  /// Maps an extent to a smaller extent that was found equal.
   std::map<Expr, Expr> simpler;
 };
 } // namespace
@@ -346,7 +348,7 @@ void luminal::eqsat::registerFacts() {
   registerAnalysis(
       "weight", [](Operation *) { return std::make_unique<WeightAnalysis>(); });
   registerEqualities([](Operation *function, auto found) {
-    // Rules fold what is computed of constants alone.
+    // Skip values that are computed from constants alone: rules fold them.
     llvm::DenseSet<Value> folded;
     auto isFolded = [&](Value v) {
       return isConstant(v) || folded.contains(v);

@@ -34,7 +34,7 @@ static TypedAttr numberOf(const MatchContext &c, const NativeValue &v) {
 
 MapAttr eqsat::mapOf(const NativeValue &v) { return cast<MapAttr>(v.asAttr()); }
 
-/// What is known inside a tensor of this type.
+/// The assumptions that hold for the index space of a tensor of this type.
 static Assumptions assumptionsOf(const MatchContext &c, RankedTensorType type) {
   return hlir::getAssumptions(c.scope(), hlir::getExtents(type));
 }
@@ -49,7 +49,7 @@ static MapAttr simplified(const MatchContext &c, ArrayRef<Expr> results,
 // Numbers
 //===----------------------------------------------------------------------===//
 
-/// Bits are compared, so 0 is not -0; any NaN is NaN.
+/// Compares bits, so 0 differs from -0; all NaNs are equal.
 static bool is(MatchContext &c, NativeArgs args, NativeResults &) {
   TypedAttr number = numberOf(c, args[0]);
   if (!number)
@@ -112,7 +112,8 @@ static bool fold(MatchContext &c, NativeArgs args, NativeResults &results) {
   return true;
 }
 
-/// The class has a number, and no constant or view of a scalar says it.
+/// Whether the class has a known number but no node that is a constant or the
+/// view of a scalar.
 static bool isUnfoldedNumber(MatchContext &c, NativeArgs args,
                              NativeResults &) {
   ClassId cls = args[0].asClass();
@@ -130,7 +131,7 @@ static bool isUnfoldedNumber(MatchContext &c, NativeArgs args,
   return !folded;
 }
 
-/// The class holds a constant of these elements.
+/// Holds if the class contains a constant with these elements.
 static FastConstraint isTable(ArrayRef<double> values) {
   return [values](MatchContext &c, NativeArgs args, NativeResults &) {
     bool found = false;
@@ -178,13 +179,14 @@ static bool isF64(MatchContext &c, NativeArgs args, NativeResults &) {
   return type && type.isF64();
 }
 
-/// Digits, with the leading one, of a first-class float type.
+/// Number of significand bits, including the implicit one, of a float type that
+/// is not a storage type.
 static unsigned precisionOf(Type type) {
   auto x = dyn_cast_or_null<FloatType>(type);
   return x && !hlir::isStorageType(type) ? x.getFPMantissaWidth() : 0;
 }
 
-/// f16 is not wider than bf16: its range is smaller.
+/// f16 is not wider than bf16, because its range is smaller.
 static bool isWiderFloat(Type wide, Type narrow) {
   unsigned p = precisionOf(wide), q = precisionOf(narrow);
   return q && p > q && p >= 24;
@@ -231,7 +233,8 @@ static bool sourceType(MatchContext &c, NativeArgs args,
   return true;
 }
 
-/// A number is folded instead, in its own shape.
+/// Holds if the source has no more elements than the result. Fails for a known
+/// number, which is folded in its own shape instead.
 static bool dropsNothing(MatchContext &c, NativeArgs args, NativeResults &) {
   if (numberOf(c, args[0]))
     return false;
@@ -242,9 +245,9 @@ static bool dropsNothing(MatchContext &c, NativeArgs args, NativeResults &) {
                                                            elements(args[1]));
 }
 
-/// The source has fewer elements, or no more and a lower rank. An op of two
-/// operands moves only down this order: moves among views of one size could
-/// follow each other for ever, with a new op in each place.
+/// Holds if the source has fewer elements, or equally many and a lower rank. An
+/// op of two operands is moved only in this order. Otherwise moves among views
+/// of equal size could follow each other for ever, each with a new op.
 static bool shrinks(MatchContext &c, NativeArgs args, NativeResults &results) {
   if (!dropsNothing(c, args, results))
     return false;
@@ -256,10 +259,10 @@ static bool shrinks(MatchContext &c, NativeArgs args, NativeResults &results) {
              product({result.begin(), result.end()}));
 }
 
-/// No node of the class reads a source of this shape through this map. Where
-/// one does, its source is the value that a move would make, and the move would
-/// only spell it again: without end where an op leaves its operand as it is
-/// (x * 1), and in as many ways as there are pairs of spellings elsewhere.
+/// Holds if no node of the class reads a source of this shape through this map.
+/// If there is one, moving the view would only spell its source again: for
+/// ever, if an op leaves its operand unchanged (x * 1), and otherwise once for
+/// each pair of spellings.
 static bool lacksView(MatchContext &c, NativeArgs args, NativeResults &) {
   MatchedOp root = args[0].asOp();
   Type source = hlir::withElementType(
@@ -296,7 +299,7 @@ SmallVector<llir::Fn> luminal::eqsat::roundingFunctions(MLIRContext *context,
   return functions;
 }
 
-/// What the rule promises is what the code of the function in it does.
+/// The promise of the rule is the accuracy of the function's code.
 static bool isAdmitted(MatchContext &c, NativeArgs args, NativeResults &) {
   llir::Fn fn = fnOf(args[0]);
   return isRounding(fn, c.getContext()) &&
@@ -339,7 +342,7 @@ static bool repeatsRows(MatchContext &c, NativeArgs args, NativeResults &) {
          mapOf(args[0]) == simplified(c, dims(0, type.getRank() - 1), type);
 }
 
-/// Dims of extent 1 are written 0 in maps: any two of them correspond.
+/// Maps contain 0 for dims of extent 1, so any two such dims can correspond.
 static bool rowsOfLines(MatchContext &c, NativeArgs args,
                         NativeResults &results) {
   RankedTensorType type = tensorOf(c, args[3]);
@@ -353,7 +356,7 @@ static bool rowsOfLines(MatchContext &c, NativeArgs args,
     std::optional<unsigned> dim = e.asDim();
     if (!dim && extents[i].isConstant(1))
       continue;
-    // All of the dim, once.
+    // The dim must be read completely and only once.
     if (!dim || inverse[*dim] ||
         assumptions.equal(lines[*dim], extents[i]) != true)
       return false;
@@ -439,7 +442,8 @@ static bool isRowLength(MatchContext &c, NativeArgs args, NativeResults &) {
                                                          length) == true;
 }
 
-/// An empty fact or an unbounded extent proves nothing.
+/// An index without a known range, or an extent without a lower bound, proves
+/// nothing.
 static bool indexInside(MatchContext &c, NativeArgs args, NativeResults &) {
   auto range =
       cast_or_null<DenseI64ArrayAttr>(c.fact("range", args[0].asClass()));
@@ -451,8 +455,8 @@ static bool indexInside(MatchContext &c, NativeArgs args, NativeResults &) {
   return least && range[1] < *least;
 }
 
-/// What a declared kernel costs, and how it is started, for the values and
-/// result types that follow it: it takes them, which is a match.
+/// Returns the cost and launch of a declared kernel for the values and result
+/// types that follow it in `args`. Fails if the kernel does not accept them.
 static bool useKernel(MatchContext &c, NativeArgs args,
                       NativeResults &results) {
   auto kernel = llir::UserKernelSpec::fromAttribute(

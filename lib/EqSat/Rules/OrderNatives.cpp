@@ -1,14 +1,16 @@
 //===- OrderNatives.cpp - Which order a sum of comparisons counts ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The body of a sum over j is a formula over an element a (of a place i), an
-// element b (of the place j) and both places. Where a and b can be in finitely
-// many relations to each other and to the numbers that the formula names, it is
-// evaluated in each of them, and compared with what the four stable total
-// orders say. What is not understood is not an order.
+// The body of a sum over j is a formula over an element a (at position i), an
+// element b (at position j) and both positions. There are finitely many
+// relations of a and b to each other and to the constants in the formula. The
+// formula is evaluated for each of these cases and compared with the four
+// stable total orders. A body that cannot be read as such a formula is not an
+// order.
 //
-// Nodes below the arguments are read too. A rule that asks here is not asked
-// again when only these change: what recovery needs is what the program says.
+// Nodes below the arguments are read too. A rule is not matched again when only
+// these change, which is acceptable: recovery needs only what the given program
+// contains.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +42,7 @@ enum class Truth : uint8_t {
   BGreater,   ///< number < b
   PlaceLess,  ///< i < j
   PlaceAfter, ///< j < i
-  AndNot,     ///< second and not first: first < second of i1
+  AndNot,     ///< second and not first: first < second on i1
   And,        ///< first and second
   Select      ///< first ? second : third
 };
@@ -51,20 +53,21 @@ struct Formula {
   unsigned first = 0, second = 0, third = 0;
 };
 
-/// One of the ways in which two elements may lie. A region is an interval
-/// between neighbouring numbers or a number itself, in order; -1 for NaN.
+/// One way in which two elements can relate. A region is either a constant of
+/// the formula or an interval between neighbouring constants, numbered in
+/// ascending order; -1 is NaN.
 struct Case {
   int a, b;
-  /// Whether a < b (-1), a = b (0), b < a (1); none of them where one is NaN.
+  /// -1 if a < b, 0 if a = b, 1 if b < a; any other value if one is NaN.
   int order;
-  /// Whether i < j (-1), i = j (0), j < i (1).
+  /// -1 if i < j, 0 if i = j, 1 if j < i.
   int place;
 
   bool isNanA() const { return a < 0; }
   bool isNanB() const { return b < 0; }
 };
 
-/// All cases, of floats with those of NaN.
+/// All cases; for floats including NaN.
 std::vector<Case> makeCases(int regions, bool isFloat) {
   std::vector<Case> cases;
   auto add = [&](int a, int b, int order, bool mayBeSame) {
@@ -122,7 +125,7 @@ bool evaluate(ArrayRef<Formula> all, unsigned id,
   return false;
 }
 
-/// Whether b, at j, comes before a, at i.
+/// Whether b, at position j, comes before a, at position i.
 bool comesBefore(const Case &c, bool descending, bool nanFirst) {
   if (c.isNanA() != c.isNanB())
     return c.isNanB() == nanFirst;
@@ -134,9 +137,9 @@ bool comesBefore(const Case &c, bool descending, bool nanFirst) {
 // Reading them from the graph
 //===----------------------------------------------------------------------===//
 
-/// The rows that a sum ranks, and how.
+/// The rows that a sum ranks, and their order.
 struct Ranks {
-  /// From [rows..., place] to the elements.
+  /// Maps [rows..., position] to the elements.
   Read keys;
   SmallVector<Expr> extents;
   bool descending = false, nanFirst = false;
@@ -154,20 +157,21 @@ private:
     formulas.push_back(f);
     return formulas.size() - 1;
   }
-  /// 1 where a formula holds, else 0.
+  /// Reads a value that is 1 where a formula holds and 0 elsewhere.
   Id readIndicator(ClassId cls);
   Id readTruth(const Read &read, unsigned depth);
   Id readLess(const Read &left, const Read &right, unsigned depth);
-  /// Whether it is an element of place i ('a') or j ('b'), and maybe of which
-  /// rows: those that remain of `keys`.
+  /// Whether `read` is an element at position i ('a') or j ('b'), otherwise 0.
+  /// Restricts `keys` to the candidates that are consistent with it.
   char readKey(const Read &read);
 
   std::vector<Formula> formulas;
   std::set<double> numbers;
-  /// Of the index space of the sum's operand: [rows..., i, j].
+  /// Assumptions for the index space of the sum's operand: [rows..., i, j].
   std::optional<Assumptions> pairs, places;
   unsigned last = 0;
-  /// What all elements are of, as far as is known; nothing before the first.
+  /// The candidates for the tensor to which all elements belong; nullopt before
+  /// the first element is read.
   std::optional<SmallVector<Read>> keys;
 };
 } // namespace
@@ -184,7 +188,7 @@ char Reader::readKey(const Read &read) {
     if (side && side != of)
       return 0;
     side = of;
-    // Both as functions of the row and one place.
+    // Express both as functions of the row and one position.
     std::vector<Expr> dims;
     for (unsigned d = 0; d < last; ++d)
       dims.push_back(Expr::dim(d));
@@ -291,7 +295,8 @@ Reader::Id Reader::readIndicator(ClassId cls) {
 }
 
 std::optional<Ranks> Reader::readRanks(ClassId sum) {
-  // Ranks are below 2^31 where they are added as i32 without wrapping.
+  // Ranks that are added as i32 without wrapping would have to stay below 2^31,
+  // so only i64 is accepted.
   if (!isOfType(sum, [](Type t) { return t.isInteger(64); }))
     return std::nullopt;
   std::optional<Ranks> ranks;
@@ -326,7 +331,7 @@ std::optional<Ranks> Reader::readRanks(ClassId sum) {
           return evaluate(formulas, *root, regions, one) ==
                  comesBefore(one, descending, nanFirst);
         });
-        // Of integers both are the same.
+        // For integers both NaN orders are equal; take the first.
         if (isThis && !ranks)
           ranks = Ranks{keys->front(), rows, descending, nanFirst};
       }
@@ -339,7 +344,7 @@ std::optional<Ranks> Reader::readRanks(ClassId sum) {
 // Orders
 //===----------------------------------------------------------------------===//
 
-/// The number of an element of a tensor in row-major order.
+/// The row-major number of an element.
 static Expr linearize(ArrayRef<Expr> index, ArrayRef<Expr> extents) {
   Expr sum = 0;
   for (auto [i, extent] : llvm::zip_equal(index, extents))
@@ -347,7 +352,7 @@ static Expr linearize(ArrayRef<Expr> index, ArrayRef<Expr> extents) {
   return sum;
 }
 
-/// Where the element of that number is.
+/// The index of the element with a row-major number.
 static SmallVector<Expr> delinearize(Expr number, ArrayRef<Expr> extents) {
   SmallVector<Expr> index(extents.size(), Expr(0));
   for (size_t d = extents.size(); d-- > 0;) {
@@ -364,7 +369,8 @@ static SmallVector<Expr> getDims(size_t count) {
   return dims;
 }
 
-/// The ranks by which `indices`, of `total` elements, write each element once.
+/// The ranks by which `indices`, of `total` elements, address each element
+/// exactly once.
 static std::optional<Ranks> readOrder(const MatchContext &c, ClassId indices,
                                       const Expr &total) {
   Reader reader(c);
@@ -377,7 +383,7 @@ static std::optional<Ranks> readOrder(const MatchContext &c, ClassId indices,
     ArrayRef<Expr> extents = ranks->extents;
     Assumptions rows = hlir::getAssumptions(c.scope(), extents);
     SmallVector<Expr> dims = getDims(extents.size());
-    // The rank, behind all rows before.
+    // The rank plus the number of elements in the preceding rows.
     Expr before = linearize(ArrayRef(dims).drop_back(), extents.drop_back()) *
                   extents.back();
     std::optional<Expr> added = Expr(0);
@@ -386,7 +392,7 @@ static std::optional<Ranks> readOrder(const MatchContext &c, ClassId indices,
           {*base, MapAttr::getIdentity(c.getContext(), extents.size())}, rows);
     if (!added || !rows.simplify(*added - before).isConstant(0))
       return std::nullopt;
-    // Of the elements in their order.
+    // The updates must be in row-major order.
     Expr number = linearize(read.map.getResults(), extents);
     if (!flat.simplify(number - Expr::dim(0)).isConstant(0) ||
         flat.equal(product({extents.begin(), extents.end()}), total) != true)
@@ -408,8 +414,8 @@ static std::optional<Ranks> readOrder(const MatchContext &c, ClassId indices,
   return std::nullopt;
 }
 
-/// Which of each row are read at `place`, an expression over an index: from
-/// where on, and how many.
+/// The range of each row that is read at `place`, an expression over an index:
+/// its begin and its length.
 static std::optional<std::pair<Expr, Expr>>
 getRange(const Expr &place, ArrayRef<Expr> extents, const Assumptions &space) {
   if (!place.hasDims())
@@ -423,13 +429,13 @@ getRange(const Expr &place, ArrayRef<Expr> extents, const Assumptions &space) {
 }
 
 namespace {
-/// Elements of a scatter by ranks, as those of a gather.
+/// Elements of a scatter by ranks, expressed as a gather.
 struct Ordered {
   Ranks ranks;
-  /// Whether what is scattered is the place of each element.
+  /// Whether the scattered values are the elements' positions.
   bool isOfPlaces = false;
-  /// Which of each row are wanted, from where on and how many; where they are
-  /// then, from the index of the result to [rows..., place].
+  /// The range of each row that is needed (begin and count), and the map from
+  /// the index of the result to [rows..., position in the range].
   Expr begin = 0, count = 0;
   SmallVector<Expr> places;
 };

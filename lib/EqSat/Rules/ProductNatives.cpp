@@ -1,9 +1,10 @@
 //===- ProductNatives.cpp - Running products of floats --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A product of floats that overflows where one from the left does is not a
-// short formula. Which elements it may be of is read from the graph; it is
-// theirs if composing the product of them anew leads to the same classes.
+// A running product of floats that overflows exactly where the product from the
+// left does is not a short formula. So candidates for its operand are read from
+// the graph, and each is confirmed by composing its running product again: the
+// composition must lead to the same classes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,14 +21,14 @@ using hlir::MapAttr;
 
 using Classes = SmallVector<ClassId>;
 
-/// Each of them once.
+/// Sorts and removes duplicates.
 static Classes unique(Classes classes) {
   llvm::sort(classes);
   classes.erase(llvm::unique(classes), classes.end());
   return classes;
 }
 
-/// The operands of each node of that name in the classes.
+/// The operands of each node with that name in the classes.
 static SmallVector<Classes>
 getNodes(const MatchContext &c, ArrayRef<ClassId> classes, StringRef name) {
   SmallVector<Classes> nodes;
@@ -45,7 +46,7 @@ static Classes getOperands(const MatchContext &c, ArrayRef<ClassId> classes,
     found.push_back(node[operand]);
   return unique(std::move(found));
 }
-/// What is multiplied in each of the classes.
+/// All factors of multiplications in the classes.
 static Classes getMultiplied(const MatchContext &c, ArrayRef<ClassId> classes) {
   Classes found;
   for (const Classes &node : getNodes(c, classes, "hlir.mul"))
@@ -54,20 +55,21 @@ static Classes getMultiplied(const MatchContext &c, ArrayRef<ClassId> classes) {
 }
 
 namespace {
-/// Elements that may be multiplied, and in how many doublings.
+/// A candidate for the operand, and the number of doubling steps.
 struct Factors {
   ClassId of;
   unsigned steps;
 };
 } // namespace
 
-/// Of select(condition, mantissa * 2^... * 2^... * 2^... * 2^..., _).
+/// Finds candidates in select(condition, mantissa * 2^... * 2^... * 2^... *
+/// 2^..., _).
 static SmallVector<Factors> findFactors(const MatchContext &c, ClassId result) {
   Classes mantissas = getOperands(c, result, "hlir.select", 1);
   for (unsigned i = 0; i < 4; ++i)
     mantissas = getMultiplied(c, mantissas);
-  // Of the factors only the mantissa is a select, of the product as it is or
-  // halved.
+  // Among the factors, only the mantissa is a select: between the product and
+  // half of it.
   constexpr unsigned kMostSteps = 63;
   unsigned steps = 0;
   Classes at = mantissas, next;
@@ -87,7 +89,7 @@ static SmallVector<Factors> findFactors(const MatchContext &c, ClassId result) {
     at = next;
   }
   SmallVector<Factors> found;
-  // The first one is an element or the sign of it, without its exponent.
+  // The first factor is an element, or its sign, without its exponent.
   Classes elements =
       getOperands(c, getMultiplied(c, getMultiplied(c, at)), "hlir.select", 2);
   for (ClassId of : elements)
@@ -95,7 +97,7 @@ static SmallVector<Factors> findFactors(const MatchContext &c, ClassId result) {
   return found;
 }
 
-/// The place that every element of a comparison's first operand is.
+/// The dim whose index the first operand of a comparison holds.
 static std::optional<unsigned> findAxis(const MatchContext &c, ClassId less) {
   for (ClassId at : getOperands(c, less, "hlir.less_than", 0)) {
     SmallVector<Expr> extents =
@@ -110,7 +112,8 @@ static std::optional<unsigned> findAxis(const MatchContext &c, ClassId less) {
   return std::nullopt;
 }
 
-/// The classes of the operands of the last op of the product of `factors`.
+/// The operand classes of the last op of the composed running product of
+/// `factors`.
 static Classes compose(MatchContext &c, const Factors &factors, unsigned axis,
                        Type rounded) {
   Location loc = UnknownLoc::get(c.getContext());
@@ -140,7 +143,7 @@ static Classes compose(MatchContext &c, const Factors &factors, unsigned axis,
   return {};
 }
 
-/// What is cast to a class, of elements of that type.
+/// The value of type `type` from which a class was cast.
 static std::optional<ClassId> findNarrow(const MatchContext &c, ClassId wide,
                                          Type type) {
   Classes at = {wide};
@@ -153,7 +156,8 @@ static std::optional<ClassId> findNarrow(const MatchContext &c, ClassId wide,
   return std::nullopt;
 }
 
-/// (is defined, result, undefined, type): of f64, or rounded from it.
+/// (is defined, result, undefined, type): a running product of f64, or one
+/// rounded to a narrower type
 static bool scanFloats(MatchContext &c, NativeArgs args,
                        NativeResults &results) {
   const Classes given = {args[0].asClass(), args[1].asClass(),
@@ -165,7 +169,7 @@ static bool scanFloats(MatchContext &c, NativeArgs args,
   if (!axis || !isa<FloatType>(element) ||
       !cast<RankedTensorType>(c.typeOf(given[1])).getElementType().isF64())
     return false;
-  // Products of 16 bits are kept in f32.
+  // Products of 16-bit types accumulate in f32.
   Type rounded = element.isF16() || element.isBF16() ? Type(b.getF32Type())
                                                      : Type(b.getF64Type());
   for (const Factors &factors : findFactors(c, given[1])) {

@@ -2,8 +2,8 @@
 //-*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What natives of several files read of the graph below their arguments,
-// through views, and how they add nodes to it.
+// Helpers of native functions that read the graph below their arguments,
+// through views, and that add nodes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,11 +28,12 @@ class ViewReader {
 public:
   explicit ViewReader(const MatchContext &c) : c(c), context(c.getContext()) {}
 
-  /// What `read` is a view of, through any number of views, itself first.
+  /// All sources of `read`: itself, then what it reads through any number of
+  /// views.
   llvm::SmallVector<Read> getSources(Read read, const Assumptions &space) const;
-  /// The expression that it is, as of an iota.
+  /// The expression whose values `read` holds, if it is an iota.
   std::optional<Expr> getIndex(Read read, const Assumptions &space) const;
-  /// The one number that every element is; none is NaN.
+  /// The number that every element equals; nullopt if unknown or NaN.
   std::optional<double> getNumber(ClassId cls) const;
   Read compose(const Read &read, const MatchedOp &view) const;
 
@@ -53,7 +54,7 @@ inline llvm::SmallVector<Expr> extentsOf(const MatchContext &c, ClassId cls) {
   return hlir::getExtents(mlir::cast<mlir::RankedTensorType>(c.typeOf(cls)));
 }
 
-/// Adds nodes; kNone where an operand is none.
+/// Adds nodes. The result is kNone if an operand is.
 class NodeMaker {
 public:
   explicit NodeMaker(MatchContext &c) : c(c), b(c.getContext()) {}

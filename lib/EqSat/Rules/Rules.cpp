@@ -1,12 +1,12 @@
 //===- Rules.cpp - The compiled-in rule sets and what they promise --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A promise is of the right side: exact where both sides have the same bits;
-// rounding(n) where the right side is within n ulp of the exact value (of the
-// element for scalar functions, of the sum of absolute terms for sums), as the
-// left side is in exact arithmetic. rounding(0) is the same number, a zero of
-// either sign. A rule fires in the element types that it claims and in no
-// other; LuminalEqSatRulesTests holds each in each of them to its promise.
+// A promise is about the right side. exact: both sides have the same bits.
+// rounding(n): the right side is within n ulp of the exact value (in ulps of
+// the element for scalar functions, of the sum of absolute terms for sums),
+// assuming that the left side is exact arithmetic. rounding(0): the same
+// number, with a zero of either sign. A rule fires only for the element types
+// that it claims; LuminalEqSatRulesTests checks each promise for each of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,7 +55,7 @@ using luminal::DType;
 using luminal::llir::Fn;
 
 namespace {
-/// Element types, for claims.
+/// Element types that a rule claims.
 class DTypes {
 public:
   DTypes(std::initializer_list<DType> list) : list(list) {}
@@ -81,13 +81,13 @@ const DTypes kNarrowFloat = kHalf + kF32, kFloat = kNarrowFloat + kF64;
 const DTypes kI32{DType::I32}, kInteger = kI32 + DTypes{DType::I64};
 const DTypes kBool{DType::I1};
 const DTypes kNumber = kFloat + kInteger, kComputed = kNumber + kBool;
-/// What f32, f64, i32 or i64 holds without loss.
+/// Types whose values f32, f64, i32 or i64 represent exactly.
 const DTypes kNarrow = kNarrowFloat + kI32 + kBool;
 const DTypes kStored{DType::I8,  DType::U8,     DType::I16,   DType::U16,
                      DType::U32, DType::F8E4M3, DType::F8E5M2};
 const DTypes kAny = kComputed + kStored;
 
-/// The rules of one file and stratum.
+/// States the promises of the rules of one file and stratum.
 class Statement {
 public:
   Statement(RuleSetBuilder &set, Stratum stratum)
@@ -102,8 +102,9 @@ public:
       set.rule(info);
     }
   }
-  /// Rules that make one of these functions: as accurate as its code. Where
-  /// there are several, natives of the rules ask which are admitted.
+  /// For rules that make one of these functions, which are as accurate as its
+  /// code. If there are several functions, native functions of the rules test
+  /// which are admitted.
   void operator()(llvm::ArrayRef<Fn> functions, const DTypes &dtypes,
                   std::initializer_list<llvm::StringRef> names) {
     RuleInfo info{"", Promise::rounding(/*least=*/1e300, /*most=*/0), stratum,
@@ -125,7 +126,7 @@ public:
   }
 
 private:
-  /// What recovery and lowering left may become three times as much.
+  /// Alternatives may add twice as many nodes as recovery and lowering left.
   static constexpr double kGrowth = 2;
   RuleSetBuilder &set;
   Stratum stratum;
@@ -163,8 +164,8 @@ static void populateArithmetic(RuleSetBuilder &set) {
   state(Promise::exact(), kFloat, {"Abs", "Trunc", "Floor", "Ceil", "Round"});
   state(Fn::Max, kFloat, {"Max", "MaxNumber"});
   state(Fn::Min, kFloat, {"Min", "MinNumber"});
-  // Half an ulp of the division, and half of a reciprocal that is a number by
-  // itself: a * a is a / 3 where a is 1 / 3, rounded.
+  // Half an ulp for the division, and half an ulp for a reciprocal that is a
+  // constant of its own: a * a becomes a / 3 if a is 1 / 3, rounded.
   state(Promise::rounding(1), kFloat, {"Div"});
   state(Fn::FloorDiv, kFloat, {"FloorDiv"});
   state(Fn::Div, kF64, {"DivScaled"});
@@ -238,16 +239,17 @@ static void populateScan(RuleSetBuilder &set) {
   addScanNatives(set);
   addProductNatives(set);
   Statement state(set, Stratum::Recovery);
-  // In another order, and of f16 and bf16 without rounding to f32 between.
+  // Sums in another order and, for f16 and bf16, without intermediate rounding
+  // to f32.
   state(Promise::rounding(1), kNumber, {"ScanSum"});
   state(Promise::rounding(1), kNarrowFloat, {"ScanWidened", "NarrowScan"});
   state(Promise::rounding(2), kF32 + kF64, {"ScanLogSumExp"});
   state(Promise::rounding(0), kNumber, {"ScanMax"});
   state(Promise::exact(), kInteger, {"ScanProductInteger"});
-  // From the left, in the type that elements are spelled in.
+  // Multiplied from the left, in the type of the elements.
   state(Promise::rounding(1), kNarrowFloat, {"ScanProductRounded"});
   state(Promise::rounding(4), kF64, {"ScanProductDouble"});
-  // Exact, of extrema whose zeros have either sign.
+  // Exact, except that extrema that are zero may have either sign.
   state(Promise::rounding(0), kFloat, {"ScanMin"});
   state(Promise::rounding(0), kFloat + DTypes{DType::I64}, {"ScanPlaces"});
   state(Promise::rounding(0), kInteger,
@@ -262,7 +264,7 @@ static void populateUpdate(RuleSetBuilder &set) {
   state(Promise::exact(), kComputed, {"UpdateRows", "UpdateColumn"});
 }
 
-/// The same function, in the words of another dialect.
+/// The same function as an op of LLIR.
 static void populateLowering(RuleSetBuilder &set) {
   lowering::populateGeneratedPDLLPatterns(set.patterns());
   addNatives(set);
@@ -280,9 +282,10 @@ static void populateLowering(RuleSetBuilder &set) {
   state(Promise::exact(), kInteger, {"LowerIota"});
 }
 
-/// In narrow types what is regrouped would round between the products. Where
-/// no product leaves the range of the type, n is against the sum of absolute
-/// terms of all factors: two ulps of each product, one of each sum or scale.
+/// f16 and bf16 are excluded because regrouped products would be rounded in
+/// between. The bounds are relative to the sum of absolute terms of all
+/// factors, as long as no product leaves the range of the type: two ulps for
+/// each product, one for each sum or scale.
 static void populateAlternatives(RuleSetBuilder &set) {
   alternatives::populateGeneratedPDLLPatterns(set.patterns());
   addNatives(set);

@@ -9,42 +9,43 @@
 
 namespace luminal::eqsat {
 
-/// Functions of so many floats that round by more than half an ulp somewhere.
+/// The functions with `arity` float operands whose error exceeds half an ulp
+/// for some operands.
 llvm::SmallVector<llir::Fn> roundingFunctions(mlir::MLIRContext *context,
                                               unsigned arity);
 
-/// The analyses `number`, `extent`, `range` and `weight`, and equality of
-/// tensor types.
+/// Registers the analyses `number`, `extent`, `range` and `weight`, and the
+/// equality of tensor types.
 void registerFacts();
-/// The cost model `static`, and how often HLIR's regions run.
+/// Registers the cost model `static`, and how often regions of HLIR run.
 void registerStaticCost();
-/// Every native function that a .pdll of this folder declares.
+/// Adds all native functions that the .pdll files of this folder declare.
 void addNatives(RuleSetBuilder &set);
-/// Those of Alternatives.pdll.
+/// Adds the native functions of Alternatives.pdll.
 void addAlternativeNatives(RuleSetBuilder &set);
 
-/// Those of Order.pdll.
+/// Adds the native functions of Order.pdll.
 void addOrderNatives(RuleSetBuilder &set);
 
-/// Those of Scan.pdll.
+/// Adds the native functions of Scan.pdll.
 void addScanNatives(RuleSetBuilder &set);
-/// Its running products of floats.
+/// Adds those for running products of floats in Scan.pdll.
 void addProductNatives(RuleSetBuilder &set);
 
-/// Those of Update.pdll.
+/// Adds the native functions of Update.pdll.
 void addUpdateNatives(RuleSetBuilder &set);
 
-/// The arguments of a native function: a tensor type, of a value or given as
-/// one (null where it is none); and an index map.
+/// The tensor type of a native's argument, which is a value or a type (null if
+/// it is not a tensor); and the index map of an argument.
 mlir::RankedTensorType tensorOf(const MatchContext &c, const NativeValue &v);
 hlir::MapAttr mapOf(const NativeValue &v);
 
-/// A rank-0 constant and the view that repeats it; kNone at a limit.
+/// Makes a rank-0 constant and the view that repeats it; kNone at a limit.
 ClassId makeSplat(MatchContext &c, mlir::TypedAttr value,
                   mlir::RankedTensorType shape);
 
-/// `value`, an f64, rounded to a float type; or the same integer, where the
-/// integer type has it (i1 as 0 and 1). Null where there is no such number.
+/// `value` rounded to a float type, or as an integer if the type can represent
+/// it (i1 as 0 and 1). Null if it cannot.
 mlir::TypedAttr numberOfType(double value, mlir::Type elementType);
 
 } // namespace luminal::eqsat

@@ -1,10 +1,10 @@
 //===- ScanNatives.cpp - Which elements a reduction for each place takes --===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A reduction over j of something that depends on i is one of all j up to i, or
-// from i on, where the condition under which an element is taken says so. That
-// is a formula over the distance j - i that changes at the constants in it
-// alone, so distances around each of them are tried.
+// A reduction over j of a body that depends on i is a scan if the condition
+// under which an element is taken selects all j up to i, or all from i on. The
+// condition is read as a formula over the distance j - i. It changes only at
+// the constants in it, so testing the distances around each constant is enough.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ namespace {
 enum class Truth : uint8_t {
   Constant, ///< `number` is 0 or 1
   Less,     ///< 0 < sign * distance + number
-  AndNot,   ///< second and not first: first < second of i1
+  AndNot,   ///< second and not first: first < second on i1
   And,      ///< first and second
   Select    ///< first ? second : third
 };
@@ -34,7 +34,7 @@ struct Formula {
   unsigned first = 0, second = 0, third = 0;
 };
 
-/// Which j are taken for each i.
+/// The range of j that is taken for each i.
 struct Window {
   bool reverse, exclusive;
   bool takes(int64_t distance) const {
@@ -45,14 +45,14 @@ struct Window {
 
 class WindowReader : public ViewReader {
 public:
-  /// `distance` is an expression over the dims of that index space.
+  /// `distance` is an expression over the dims of `space`.
   WindowReader(const MatchContext &c, const Assumptions &space, Expr distance)
       : ViewReader(c), space(space), distance(std::move(distance)) {}
 
-  /// Where `condition` holds, or else where it does not.
+  /// The window of distances for which `condition` equals `isTaken`.
   std::optional<Window> readWindow(ClassId condition, bool isTaken);
-  /// Whether it holds from the distance `least` on, of those that are not
-  /// negative.
+  /// Whether the condition holds exactly for the distances from `least` on,
+  /// among nonnegative distances.
   bool holdsFrom(ClassId condition, int64_t least);
 
 private:
@@ -65,7 +65,8 @@ private:
   Id readTruth(const Read &read, unsigned depth);
   Id readLess(const Read &left, const Read &right, unsigned depth);
   bool evaluate(unsigned id, int64_t at) const;
-  /// Distances before, at and behind each at which a formula changes.
+  /// Test distances: the one before, at and after each distance at which a
+  /// formula changes.
   SmallVector<int64_t> getTried() const;
 
   const Assumptions &space;
@@ -73,7 +74,7 @@ private:
   std::vector<Formula> formulas;
 };
 
-/// Constants that are larger are not read: twice as much does not overflow.
+/// Larger constants are not read, so that twice a constant does not overflow.
 constexpr int64_t kFarthest = int64_t(1) << 48;
 } // namespace
 
@@ -208,8 +209,7 @@ bool WindowReader::holdsFrom(ClassId condition, int64_t least) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a reduction for each place is a scan of: an element for each element of
-/// the result.
+/// The operand of a scan: one element for each element of the result.
 struct Prefix {
   Read from;
   unsigned axis;
@@ -217,7 +217,7 @@ struct Prefix {
 };
 } // namespace
 
-/// Whether every element leaves a reduction as it is.
+/// Whether every element is the neutral element of the reduction.
 static bool isIdentity(const MatchContext &c, ClassId cls, bool isSum) {
   Attribute fact = c.fact("number", cls);
   if (auto number = dyn_cast_or_null<FloatAttr>(fact)) {
@@ -230,8 +230,8 @@ static bool isIdentity(const MatchContext &c, ClassId cls, bool isSum) {
   return false;
 }
 
-/// The elements of [dims of the result..., j] as a function of the result's,
-/// where those of `axis` do not matter and j takes its place.
+/// Rewrites a map over [dims of the result..., j], which does not depend on dim
+/// `axis`, as a map over the dims of the result, with j renamed to that dim.
 static MapAttr withoutPlace(const MatchContext &c, MapAttr map, unsigned axis,
                             const Assumptions &space) {
   const unsigned last = map.getNumDims() - 1;
@@ -245,14 +245,14 @@ static MapAttr withoutPlace(const MatchContext &c, MapAttr map, unsigned axis,
   return MapAttr::getSimplified(c.getContext(), results, space);
 }
 
-/// Where an element of the prefix is read again in place of each that is not in
-/// it: at min(i, j), or from i on at max(i, j).
+/// Reads a body that, outside the prefix, repeats one of its elements: the
+/// element at min(i, j), or at max(i, j) for a reversed scan.
 static std::optional<Prefix> readClamped(const MatchContext &c,
                                          const Read &source, unsigned axis,
                                          const Assumptions &pairs,
                                          const Assumptions &space) {
   const unsigned last = source.map.getNumDims() - 1;
-  // At j = i it is the element itself.
+  // At j = i the body is the element itself.
   MapAttr map = withoutPlace(c, source.map, axis, space);
   for (bool reverse : {false, true}) {
     std::vector<Expr> dims;
@@ -385,8 +385,9 @@ static bool isPlaceAlong(MatchContext &c, NativeArgs args, NativeResults &) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Each element is the product of so many elements of `of` along a dim, the
-/// last of which is at its place; of fewer where there are not so many.
+/// A partial running product: each element is the product of the `width`
+/// elements of `of` along `axis` that end at its position, or of fewer if there
+/// are not so many.
 struct Doubled {
   ClassId of;
   unsigned axis;
@@ -394,11 +395,11 @@ struct Doubled {
 };
 } // namespace
 
-/// Whether `map` reads the element `width` places before along `axis`, and
-/// `inside` says where there is one.
+/// Whether `map` reads the element `width` positions earlier along `axis`, and
+/// `inside` holds exactly where there is one.
 static bool isBefore(const MatchContext &c, ClassId inside, MapAttr map,
                      ArrayRef<Expr> extents, unsigned axis, int64_t width) {
-  // From the place `width` on, seen from there.
+  // For the positions from `width` on, with the origin moved there.
   SmallVector<Expr> rest(extents);
   rest[axis] = rest[axis] - Expr(width);
   std::vector<Expr> dims;
@@ -416,13 +417,13 @@ static bool isBefore(const MatchContext &c, ClassId inside, MapAttr map,
   return WindowReader(c, space, Expr::dim(axis)).holdsFrom(inside, width);
 }
 
-/// The product of `a` and of `before`.
+/// Reads the product of `a` and `before`.
 static std::optional<Doubled> readDoubled(const MatchContext &c, ClassId a,
                                           ClassId before, unsigned depth) {
   constexpr unsigned kMostDoublings = 40;
   if (depth > kMostDoublings)
     return std::nullopt;
-  // What `a` is a product of in turn; or itself, along any dim.
+  // `a` is itself such a product, or a plain value along any dim.
   SmallVector<Expr> extents =
       hlir::getExtents(cast<RankedTensorType>(c.typeOf(a)));
   SmallVector<Doubled> parts;
@@ -455,7 +456,7 @@ static std::optional<Doubled> readDoubled(const MatchContext &c, ClassId a,
   return found;
 }
 
-/// (a, before): of all elements up to each one.
+/// (a, before): the product of all elements up to each position
 static std::optional<Doubled> readProduct(const MatchContext &c,
                                           NativeArgs args) {
   std::optional<Doubled> doubled =

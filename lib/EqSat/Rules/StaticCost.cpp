@@ -12,8 +12,9 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::eqsat;
 
-/// Whether the rows of a product do not lie along its sum. The last dim of the
-/// result is of the columns, so the other factor has the rows.
+/// Whether the factor with the rows of a product is not contiguous along the
+/// contracted dim. The last dim of the result belongs to the columns, so the
+/// factor that does not depend on it has the rows.
 static bool readsAcross(const NodeView &node) {
   if (!node.name->hasInterface<llir::ProductOpInterface>())
     return false;
@@ -26,7 +27,7 @@ static bool readsAcross(const NodeView &node) {
   return !read.empty() && !read.back().usesDim(sum);
 }
 
-/// Whether a product multiplies two elements of f16 or bf16.
+/// Whether a product multiplies elements of f16 or bf16.
 static bool isNarrowProduct(const NodeView &node) {
   return node.name->hasInterface<llir::ProductOpInterface>() &&
          llvm::all_of(node.operandTypes, [](Type operand) {
@@ -36,9 +37,9 @@ static bool isNarrowProduct(const NodeView &node) {
 }
 
 namespace {
-/// The costs that LLIR states of its ops; HLIR ops do not run. Each op and each
-/// check of an index costs a little more, so that of equally fast programs the
-/// shorter one is taken.
+/// Uses the costs that LLIR states for its ops; HLIR ops must not be extracted.
+/// Each op and each index check has a small additional cost, so that the
+/// shorter of two equally fast programs is chosen.
 class StaticCost : public CostModel {
 public:
   StaticCost(Operation *function, const MachineModel &machine)
@@ -53,15 +54,15 @@ public:
     if (auto *costed = node.name->getInterface<llir::CostOpInterface>())
       cost = costed->getCostOf(node.operandTypes, node.resultTypes,
                                node.attributes);
-    // By tensor cores.
+    // Account for tensor cores.
     const MachineModel::Rates &rates = machine.products.kernels;
     if (cost && rates.f32 > 0 && isNarrowProduct(node))
       cost->flops = Expr::ceilDiv(
           cost->flops,
           std::max<int64_t>(1, std::lround(rates.f16 / rates.f32)));
     double price = perOp + (cost ? cost->price(assumptions, machine) : 0.0);
-    // Of two products that take the same time the one is better whose rows can
-    // follow from those of another one; a view is not.
+    // Of two products of equal price, prefer the one with contiguous rows: such
+    // rows can be fused with another product, unlike a transposed view.
     if (readsAcross(node))
       price += perOp / 2;
     return node.attributes.contains("checked") ? price + perOp : price;

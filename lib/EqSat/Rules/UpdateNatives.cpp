@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The index of an update is read as a sum of products of values and extents,
-// and an expression over the number of the update. Where that number is q * n +
-// c with c below n, and the index is (something of q) * n + c, update q is of n
-// elements, the row (something of q) of the destination in rows of n. That
-// holds for values of 64 bits that wrap around as well.
+// plus an expression over the number of the update. If that number is q * n + c
+// with c < n, and the index is f(q) * n + c, then the n updates of each q form
+// one update of row f(q) of the destination, viewed as rows of n elements. This
+// holds for wrapping 64-bit values as well.
 //
-// Nodes below the arguments are read too, as those of orders are.
+// Nodes below the arguments are read too, as in OrderNatives.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,39 +30,41 @@ static Expr countOf(ArrayRef<Expr> extents) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A value times a number that does not depend on where.
+/// A value times a number that is the same for all updates.
 struct Term {
   Read value;
   Expr factor;
 };
-/// What indices are, by the number of the update.
+/// An index as a sum, in terms of the number of the update.
 struct Sum {
   SmallVector<Term> terms;
   Expr rest = 0;
 };
 
-/// A value as it is for each row, or the ops that compute it.
+/// Expresses values for each row, by reading them or recomputing the ops that
+/// make them.
 class RowReader : public ViewReader {
 public:
   RowReader(const MatchContext &c, Expr count, Expr width)
       : ViewReader(c), count(std::move(count)), width(std::move(width)),
         flat(hlir::getAssumptions(c.scope(), ArrayRef(this->count))) {}
 
-  /// Elements in a row, and rows.
+  /// Number of elements in a row.
   const Expr &getWidth() const { return width; }
 
-  /// `read` is over the number of the update.
+  /// Reads a sum; `read` is in terms of the number of the update.
   std::optional<Sum> readSum(const Read &read) { return readSum(read, 0); }
-  /// `e` over the number of the update, as one over q and c.
+  /// Rewrites `e`, over the number of the update, as an expression over q and
+  /// c.
   Expr split(const Expr &e, const Assumptions &rows) const {
     return rows.simplify(
         e.substituteDims({Expr::dim(0) * width + Expr::dim(1)}));
   }
-  /// Whether it depends on the row alone.
+  /// Whether the value depends on the row q only.
   bool isOfRow(const Read &read, const Assumptions &rows) {
     return visit(read, rows, nullptr, 0).has_value();
   }
-  /// The value for each row; kNone at a limit.
+  /// Makes the value with one element for each row; kNone at a limit.
   ClassId create(MatchContext &graph, const Read &read,
                  const Assumptions &rows) {
     return visit(read, rows, &graph, 0).value_or(kNone);
@@ -70,15 +72,15 @@ public:
 
 private:
   std::optional<Sum> readSum(const Read &read, unsigned depth);
-  /// Ops are computed for each row, from what they read; without a graph,
-  /// whether they can be.
+  /// Recomputes ops for each row from the values that they read. Without a
+  /// graph, only tests whether that is possible.
   std::optional<ClassId> visit(const Read &read, const Assumptions &rows,
                                MatchContext *graph, unsigned depth);
 
-  /// Of updates, and of elements in a row.
+  /// Number of updates, and of elements in a row.
   Expr count, width;
   Assumptions flat;
-  /// A class may have many nodes.
+  /// Number of nodes visited, which is limited: a class may have many nodes.
   unsigned looked = 0;
   static constexpr unsigned kDeepest = 12, kMostLooked = 400;
 };
@@ -124,7 +126,7 @@ std::optional<Sum> RowReader::readSum(const Read &read, unsigned depth) {
   return Sum{{Term{read, 1}}, 0};
 }
 
-/// Ops of which an element is a function of those of its operands there.
+/// Elementwise ops.
 static constexpr StringLiteral kElementwise[] = {"hlir.select",    "hlir.add",
                                                  "hlir.mul",       "hlir.mod",
                                                  "hlir.less_than", "hlir.cast"};
@@ -190,20 +192,21 @@ std::optional<ClassId> RowReader::visit(const Read &read,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Updates q of rows, of `width` elements each.
+/// Updates of rows: `count` updates of `width` elements each.
 struct Rows {
   RowReader reader;
-  /// Of q and c, and of q alone.
+  /// Assumptions for q and c, and for q alone.
   Assumptions space, each;
-  /// The row: each term times its factor, and `rest`.
+  /// The number of the updated row: the sum of each term times its factor, plus
+  /// `rest`.
   SmallVector<Term> terms;
   Expr rest;
   Expr count, width;
 };
 } // namespace
 
-/// How many elements a row may have: what values are multiplied by, and the
-/// last dims of what the indices are.
+/// Candidates for the number of elements in a row: the factors of the sum and
+/// the last dims of the sources of the indices.
 static SmallVector<Expr> getWidths(const MatchContext &c, const Sum &sum,
                                    ArrayRef<Read> sources) {
   SmallVector<Expr> widths;
@@ -221,7 +224,7 @@ static SmallVector<Expr> getWidths(const MatchContext &c, const Sum &sum,
   return widths;
 }
 
-/// Where `e`, over q and c, is a multiple of the width: how many times.
+/// `e`, over q and c, divided by the width, if it is a multiple of it.
 static std::optional<Expr> divide(const Expr &e, const Expr &width,
                                   const Assumptions &space) {
   Expr quotient = space.simplify(Expr::floorDiv(e, width));
@@ -277,7 +280,7 @@ static std::optional<Rows> readRows(const MatchContext &c, ClassId indices,
       rows.terms.push_back({term.value, *factor});
       return true;
     });
-    // The longest rows.
+    // Take the longest rows.
     if (areOfRows && (!found || symbols.provablyLess(found->width, width)))
       found.emplace(std::move(rows));
   }
@@ -290,7 +293,7 @@ static bool isOfRows(MatchContext &c, NativeArgs args, NativeResults &) {
 }
 
 namespace {
-/// Those of this file.
+/// Helpers of this file.
 class UpdateMaker : public NodeMaker {
 public:
   using NodeMaker::NodeMaker;
@@ -352,7 +355,7 @@ static bool scatterRows(MatchContext &c, NativeArgs args,
   }
   if (!rows->rest.isConstant(0))
     add(make.iota(rows->rest, rows->count, i64));
-  // [rows, elements, columns...]
+  // The shape [rows, elements, columns...].
   SmallVector<Expr> after = {hlir::getAssumptions(c.scope()).simplify(
                                  Expr::floorDiv(before[0], rows->width)),
                              rows->width};
@@ -374,10 +377,11 @@ static bool scatterRows(MatchContext &c, NativeArgs args,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Values whose elements are the same along these dims.
+/// The destination and the updates of a scatter that are constant along some
+/// dims.
 struct Columns {
   Read dest, updates;
-  /// Dims of the destination.
+  /// These dims, as dims of the destination.
   llvm::SmallBitVector same;
 };
 } // namespace
@@ -387,7 +391,8 @@ static std::optional<Columns> readColumns(const MatchContext &c, ClassId dest,
   SmallVector<Expr> to = extentsOf(c, dest), from = extentsOf(c, updates);
   const unsigned rank = to.size(), first = extentsOf(c, indices).size();
   ViewReader reader(c);
-  // Of the representations, the one of the fewest dims behind `first`.
+  // Among the sources of the value, take the one that depends on the fewest
+  // dims from `first` on.
   auto find = [&](ClassId cls, ArrayRef<Expr> extents, unsigned first) {
     Read best{cls, MapAttr::getIdentity(c.getContext(), extents.size())};
     llvm::SmallBitVector same(rank);
@@ -426,7 +431,8 @@ static bool scatterColumn(MatchContext &c, NativeArgs args,
     return false;
   UpdateMaker make(c);
   SmallVector<Expr> shape = extentsOf(c, dest);
-  // Without these columns; `first` is where those of the destination begin.
+  // Drops these columns. `first` is the first dim that belongs to the
+  // destination's columns.
   auto narrow = [&](const Read &read, ArrayRef<Expr> extents, unsigned first) {
     std::vector<Expr> dims;
     SmallVector<Expr> left, results;
