@@ -6,7 +6,7 @@
 
 using namespace luminal;
 
-/// Whether `e` is a multiple of `n` for all values of its dims.
+/// Returns whether `e` is a multiple of `n` for all values of its dims.
 static bool isMultiple(const Expr &e, int64_t n,
                        const Assumptions &assumptions) {
   auto is = [&](const Expr &x) { return isMultiple(x, n, assumptions); };
@@ -32,7 +32,8 @@ static bool isMultiple(const Expr &e, int64_t n,
 
 bool luminal::beginsAtMultiple(const Expr &address, unsigned dim, int64_t lanes,
                                const Assumptions &assumptions) {
-  // The dim's extent holds for `lanes` times more values than there are.
+  // Replace the dim by `lanes` times itself. The range of the dim then covers
+  // `lanes` times more values than exist, which is safe.
   Expr first = address.substitute([&](const Expr &leaf) -> std::optional<Expr> {
     if (leaf.asDim() != dim)
       return std::nullopt;
@@ -41,8 +42,8 @@ bool luminal::beginsAtMultiple(const Expr &address, unsigned dim, int64_t lanes,
   return isMultiple(first, lanes, assumptions);
 }
 
-/// By how much `e` grows from one element of such a vector to the next; nothing
-/// where that is not the same for all of them.
+/// Returns by how much `e` grows from one element of such a vector to the next;
+/// std::nullopt if that is not constant.
 static std::optional<int64_t> findStep(const Expr &e, unsigned dim,
                                        int64_t lanes,
                                        const Assumptions &assumptions) {

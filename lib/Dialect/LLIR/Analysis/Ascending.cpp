@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// `v` behind views that keep all elements in their order.
+/// Strips views that keep all elements in order.
 static Value behindReshapes(Value v, const Assumptions &symbols) {
   while (auto view = v.getDefiningOp<ViewOp>()) {
     SmallVector<Expr> domain = hlir::getExtents(v),
@@ -26,7 +26,7 @@ static Value behindReshapes(Value v, const Assumptions &symbols) {
   return v;
 }
 
-/// Whether `v`, of one dim, are integers in ascending order.
+/// Returns whether `gather` reads integers in the order of their argsort.
 static bool isSortedGather(GatherOp gather, const Assumptions &symbols) {
   Value indices = behindReshapes(gather.getIndices(), symbols);
   auto order = indices.getDefiningOp<ArgsortOp>();
@@ -40,7 +40,7 @@ static bool isSortedGather(GatherOp gather, const Assumptions &symbols) {
              behindReshapes(order.getOperand(), symbols);
 }
 
-/// The number that all elements of `v` are, if it is finite.
+/// Returns the number that all elements of `v` are, if it is finite.
 static std::optional<double> getNumber(Value v) {
   while (auto view = v.getDefiningOp<ViewOp>())
     v = view.getOperand();
@@ -51,12 +51,12 @@ static std::optional<double> getNumber(Value v) {
   return std::nullopt;
 }
 
-/// The least and the greatest integer among the elements of `v`, where they are
-/// known and nothing wraps on the way to them.
+/// Returns the least and the greatest integer among the elements of `v`, if
+/// they are known and no operation on the way wraps.
 static std::optional<std::pair<int64_t, int64_t>>
 getBounds(Value v, const Assumptions &symbols, unsigned depth = 0) {
   constexpr unsigned kMost = 16;
-  // Far from where products of two such numbers wrap.
+  // Products of two numbers below this bound do not wrap.
   constexpr int64_t kFar = int64_t(1) << 31;
   auto type = dyn_cast<IntegerType>(getElementTypeOrSelf(v));
   Operation *op = v.getDefiningOp();
@@ -116,8 +116,8 @@ getBounds(Value v, const Assumptions &symbols, unsigned depth = 0) {
   }
 }
 
-/// Whether `v` counts for each place what is at or before it: more for later
-/// ones.
+/// Returns whether `v` counts, for each place, the elements at or before it: a
+/// count that never falls.
 static bool countsUpToPlace(Value v) {
   auto reduce = v.getDefiningOp<llir::ReduceOp>();
   auto cast = reduce && reduce.getKind() == ReduceKind::Sum &&

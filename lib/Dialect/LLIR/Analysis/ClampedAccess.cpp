@@ -9,7 +9,7 @@ static bool isClamp(const Expr &e) {
   return e.kind() == Expr::Kind::Min || e.kind() == Expr::Kind::Max;
 }
 
-/// Fills in what `e` adds to `dim` and clamps.
+/// Sets the offset and the clamps that `e` applies to `dim`.
 static bool takeApart(const Expr &e, unsigned dim, ClampedAccess &access) {
   if (std::optional<Expr::Linear> linear = e.linearIn(dim)) {
     access.offset = linear->rest;
@@ -60,9 +60,10 @@ luminal::findClampedAccess(const Expr &address, unsigned dim,
 bool ClampedAccess::isWholeFor(unsigned lanes, const Expr &extent,
                                const Assumptions &assumptions) const {
   for (const Clamp &clamp : clamps) {
-    // The first index that it changes, or the first that it does not.
+    // For a min the first index that it changes, for a max the first that it
+    // keeps.
     Expr edge = clamp.bound - offset + Expr(clamp.isMin ? 1 : 0);
-    // Whose vector is read instead of those that it changes.
+    // The end of the vector that is read in place of the clamped ones.
     Expr end = clamp.isMin ? edge : edge + Expr(lanes);
     if (!assumptions.simplify(Expr::mod(edge, lanes)).isConstant(0) ||
         !assumptions.provablyLessEqual(lanes, end) ||

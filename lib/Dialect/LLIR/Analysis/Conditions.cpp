@@ -9,10 +9,10 @@ using namespace luminal;
 using namespace mlir;
 using luminal::llir::Fn;
 
-/// Ops that a condition may be made of; longer ones are not looked at.
+/// The deepest nesting of ops in a condition that is analysed.
 static constexpr unsigned kMostNested = 16;
 
-/// An index as data: of 64 bits, and within bounds that are known.
+/// Returns an index that is used as data: 64 bits wide, with known bounds.
 static std::optional<Expr> getInteger(const KernelAnalysis &a, Value v,
                                       Index index) {
   while (auto view = v.getDefiningOp<llir::ViewOp>()) {
@@ -31,7 +31,7 @@ static std::optional<Expr> getInteger(const KernelAnalysis &a, Value v,
   return a.simplify(*found);
 }
 
-/// What is not negative where the comparison holds.
+/// Returns an expression that is not negative exactly if the comparison holds.
 static std::optional<Expr> getDifference(const KernelAnalysis &a,
                                          llir::ElementwiseOp op,
                                          const Index &index) {
@@ -66,7 +66,7 @@ static std::optional<bool> decide(const KernelAnalysis &a, Value v, Index index,
   }
   if (op.getFn() != Fn::Mul && op.getFn() != Fn::Or)
     return std::nullopt;
-  // One of both may decide it alone.
+  // One operand may decide the result alone.
   bool decides = op.getFn() == Fn::Or;
   std::optional<bool> x = decide(a, op.getInputs()[0], index, depth + 1);
   if (x == decides)
@@ -94,14 +94,14 @@ std::set<int64_t> luminal::findEdges(KernelAnalysis &a, Value v,
         difference ? difference->linearIn(dim) : std::nullopt;
     if (!linear)
       return;
-    // Of windows the rest differs from element to element of one.
+    // In windows, `rest` differs between the elements of a window.
     const Assumptions &known = a.getAssumptions();
     std::optional<int64_t> stride = linear->stride.asConstant(),
                            least = known.lowerBound(linear->rest),
                            most = known.upperBound(linear->rest);
     if (!stride || !least || !most || *stride == 0)
       return;
-    // stride * dim + rest >= 0 from there on, or up to there.
+    // stride * dim + rest >= 0 holds from this edge on, or up to it.
     for (int64_t rest : {*least, *most})
       edges.insert(*stride > 0 ? llvm::divideCeilSigned(-rest, *stride)
                                : llvm::divideFloorSigned(rest, -*stride) + 1);
@@ -110,8 +110,8 @@ std::set<int64_t> luminal::findEdges(KernelAnalysis &a, Value v,
   return edges;
 }
 
-/// What `e` may be where each max and min in it is one of its operands; none
-/// where that is too much.
+/// Returns the expressions that `e` may equal if each max and min in it selects
+/// one operand; empty if there are too many.
 static SmallVector<Expr> getChoices(const Expr &e) {
   constexpr size_t kMostChoices = 8;
   if (e.kind() == Expr::Kind::Max || e.kind() == Expr::Kind::Min) {
@@ -136,8 +136,9 @@ static SmallVector<Expr> getChoices(const Expr &e) {
   return choices;
 }
 
-/// Where `e`, a mod, begins anew: at the ends of a line that is repeated beyond
-/// them. What does so more often is the index of a dim of many.
+/// Adds the values of `dim` at which `e`, a mod, wraps around: the ends of a
+/// line that is repeated beyond them. A mod that wraps more often is an index
+/// of a joined dim, and is left out.
 static void addWraps(const Assumptions &known, const Expr &e, unsigned dim,
                      std::set<int64_t> &turns) {
   constexpr int64_t kMostWraps = 2;
@@ -178,8 +179,8 @@ static void addTurns(const Assumptions &known, const Expr &e, unsigned dim,
         continue;
       if (*stride < 0)
         stride = -*stride, rest = -*rest;
-      // Where both are the same, it is the one that grows, as it is where a
-      // comparison says which elements there are.
+      // Where both operands are equal, the growing one counts as selected, as
+      // in comparisons that bound an extent.
       turns.insert(isMax ? llvm::divideCeilSigned(-*rest, *stride)
                          : llvm::divideFloorSigned(-*rest, *stride) + 1);
     }

@@ -22,7 +22,7 @@ void DimClasses::join(Value a, unsigned dimOfA, Value b, unsigned dimOfB) {
   classes.join(firstDim.at(a) + dimOfA, firstDim.at(b) + dimOfB);
 }
 
-/// The only dim on which `e` depends, if there is one.
+/// Returns the only dim that `e` depends on, if there is exactly one.
 static std::optional<unsigned> getOnlyDim(const Expr &e, unsigned numDims) {
   std::optional<unsigned> only;
   for (unsigned i = 0; i < numDims; ++i) {
@@ -73,7 +73,7 @@ void DimClasses::visit(Operation &op, function_ref<bool(Value)> isApart) {
   auto body = dyn_cast<llir::BodyOpInterface>(op);
   bool isPointwise = op.hasTrait<OpTrait::SameOperandsAndResultType>() ||
                      (body && body.isPointwise());
-  // Of a row reduction, the dims of its results are all but the last.
+  // The dims of a row reduction's results are all dims but the last.
   if (!isPointwise && !isa<llir::RowReductionOpInterface>(op))
     return;
   for (Value operand : op.getOperands())

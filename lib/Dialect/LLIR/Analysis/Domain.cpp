@@ -18,7 +18,7 @@ static Expr replaceDims(const Expr &e, unsigned outer, const Expr &outerExpr,
   });
 }
 
-/// A dim for each of `extents` but those of extent 1.
+/// Makes one axis for each of `extents` other than 1.
 static Domain makeAxes(KernelAnalysis &a, ArrayRef<Expr> extents) {
   Domain d;
   for (auto [i, extent] : llvm::enumerate(extents)) {
@@ -36,7 +36,7 @@ static Domain makeAxes(KernelAnalysis &a, ArrayRef<Expr> extents) {
 }
 
 namespace {
-/// Axis i joined with axis i - 1, as a new dim.
+/// Joins axis i with axis i - 1 into a new dim.
 struct Join {
   Join(KernelAnalysis &a, const Domain &d, size_t i)
       : a(a), outer(d.dims[i - 1]), inner(d.dims[i]),
@@ -90,7 +90,7 @@ Domain luminal::findDomain(KernelAnalysis &a, ArrayRef<Expr> extents,
 Domain luminal::makeDomain(KernelAnalysis &a, ArrayRef<Expr> extents,
                            ArrayRef<SmallVector<unsigned>> groups) {
   Domain d = makeAxes(a, extents);
-  // The group of each dim that has an axis.
+  // The group of each dim that is on an axis.
   SmallVector<unsigned> groupOf(extents.size(), groups.size());
   for (auto [number, group] : llvm::enumerate(groups))
     for (unsigned dim : group)

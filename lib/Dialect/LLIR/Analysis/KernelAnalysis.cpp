@@ -57,8 +57,8 @@ struct Visited {
   Index index;
 };
 
-/// What was simplified on a walk: most values read their operands at their own
-/// index.
+/// A cache of simplified expressions: most values read their operands at their
+/// own index.
 class Simplifier {
 public:
   explicit Simplifier(const KernelAnalysis &a) : a(a) {}
@@ -71,14 +71,15 @@ private:
   };
 
   const KernelAnalysis &a;
-  /// Dims that were there when `known` was filled.
+  /// The number of dims when `known` was filled.
   size_t numDims = 0;
   std::unordered_map<Expr, Expr, Hash> known;
 };
 } // namespace
 
 Expr Simplifier::operator()(const Expr &e) {
-  // A new dim tells of others only where its extent has symbols.
+  // A new dim affects the simplification of others only if its extent has
+  // symbols.
   ArrayRef<Expr> added = ArrayRef(a.getExtents()).drop_front(numDims);
   if (!llvm::all_of(added, [](const Expr &x) { return x.asConstant(); }))
     known.clear();
@@ -111,7 +112,7 @@ void KernelAnalysis::walk(Value root, const Index &rootIndex,
       continue;
     }
     if (isPlaced(at.v)) {
-      // Who placed it may look on.
+      // The function that gives the place may inspect the value.
       Expr place = places.find(at.v)->second(at.index);
       if (visit)
         visit({nullptr, simplified(place)});
@@ -131,7 +132,7 @@ void KernelAnalysis::walk(Value root, const Index &rootIndex,
         [&](OpOperand &operand, Index index) {
           reads.push_back({operand.get(), std::move(index)});
         });
-    // Simplified once all dims are known.
+    // Simplify after all dims are known.
     for (Visited &read : llvm::reverse(reads)) {
       for (Expr &e : read.index)
         e = simplified(e);

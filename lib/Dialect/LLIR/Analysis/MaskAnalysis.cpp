@@ -1,9 +1,10 @@
 //===- MaskAnalysis.cpp - What of a streamed dim a row needs --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Numbers and conditions are followed from constants and comparisons of indices
-// to the terms of the anchors. A span is never too small: the union of two is
-// the least span that has both, and what is not understood is the whole dim.
+// Follows numbers and conditions from constants and comparisons of indices to
+// the terms of the anchors. A span is never too small: the union of two spans
+// is the least span that contains both, and an op that is not understood gives
+// the whole dim.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,15 +22,15 @@ using namespace mlir;
 using luminal::llir::Fn;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-/// Ops in a row, at most: the walk over them recurses.
+/// The deepest chain of ops that the recursion follows.
 static constexpr unsigned kMostNested = 100;
 
 namespace {
-/// The indices of the streamed dim for which something may be so.
+/// A superset of the indices of the streamed dim at which something holds.
 struct Where {
   enum class Kind { Nowhere, Somewhere, Everywhere };
   Kind kind = Kind::Everywhere;
-  /// Of Somewhere.
+  /// The span for `Somewhere`.
   StreamSpan span;
 
   static Where nowhere() { return {Kind::Nowhere, {}}; }
@@ -38,12 +39,12 @@ struct Where {
   }
 };
 
-/// A condition: where it may hold, and where it may not.
+/// A condition: where it may be true, and where it may be false.
 struct Truth {
   Where yes, no;
 };
 
-/// The element is `number` outside of `rest`.
+/// The element equals `number` everywhere outside of `rest`.
 struct Masked {
   std::optional<double> number;
   Where rest;
@@ -56,18 +57,18 @@ public:
     at.push_back(Expr::dim(dim));
   }
 
-  /// Where `v` may be another number than `number`.
+  /// Returns where `v` may differ from `number`.
   Where findOther(Value v, double number) {
     Masked found = getMasked(v, at);
     return found.number == number ? found.rest : Where();
   }
   Where join(const Where &x, const Where &y) const;
-  /// Adds spans outside of which the condition `v` holds; false where it may
-  /// fail anywhere.
+  /// Adds spans outside of which the condition `v` holds; false if it may fail
+  /// at any index.
   bool addExceptions(Value v, const Index &index,
                      SmallVectorImpl<StreamSpan> &spans);
   const Index &getIndex() const { return at; }
-  /// Whether something was found that holds for bounded elements of products of
+  /// Returns whether a result relies on bounded elements of the products of
   /// scores.
   bool hasAssumed() const { return assumesBounded; }
 
@@ -98,7 +99,7 @@ private:
   bool assumesBounded = false;
   DenseMap<Value, SmallVector<std::pair<Index, Masked>, 1>> masked;
   DenseMap<Value, SmallVector<std::pair<Index, Truth>, 1>> truths;
-  /// What getLogOfLargest has found.
+  /// The cached results of getLogOfLargest.
   DenseMap<Value, std::optional<double>> largest;
 };
 } // namespace
@@ -152,7 +153,7 @@ std::optional<Expr> Masks::getIntegerResult(llir::ElementwiseOp op,
   }
 }
 
-/// An integer element as an expression of its index that does not wrap.
+/// Returns an integer element as an expression of its index that cannot wrap.
 std::optional<Expr> Masks::getInteger(Value v, const Index &index) {
   Operation *op = v.getDefiningOp();
   if (!op || depth == kMostNested || !isa<IntegerType>(getElementType(v)))
@@ -177,7 +178,7 @@ std::optional<Expr> Masks::getInteger(Value v, const Index &index) {
   return a.simplify(*found);
 }
 
-/// Where x < y, x <= y or x == y.
+/// Returns where x < y, x <= y or x == y.
 Truth Masks::compare(llir::ElementwiseOp op, const Index &index) {
   std::optional<Expr> x = getInteger(op.getInputs()[0], index);
   std::optional<Expr> y = getInteger(op.getInputs()[1], index);
@@ -186,7 +187,7 @@ Truth Masks::compare(llir::ElementwiseOp op, const Index &index) {
   Expr difference = a.simplify(*y - *x);
   if (op.getFn() == Fn::LessThan)
     difference = difference - 1;
-  // stride * d + rest >= 0, or == 0.
+  // The comparison is stride * d + rest >= 0, or == 0.
   std::optional<Expr::Linear> linear = difference.linearIn(dim);
   std::optional<int64_t> stride =
       linear ? linear->stride.asConstant() : std::nullopt;
@@ -200,7 +201,8 @@ Truth Masks::compare(llir::ElementwiseOp op, const Index &index) {
     return {Where::in(only, only + 1), {}};
   }
   if (*stride == 0) {
-    // All of the row, or nothing.
+    // The comparison is independent of d: it holds for the whole row or
+    // nowhere.
     Expr holds = Expr::min(1, Expr::max(0, rest + 1));
     return {Where::in(0, a.simplify(holds * all)),
             Where::in(0, a.simplify((Expr(1) - holds) * all))};
@@ -305,7 +307,7 @@ Masked Masks::findMasked(Value v, const Index &index) {
     return {};
   if (op.getFn() == Fn::Select)
     return chooseMasked(op, index);
-  // A condition as a number.
+  // A condition cast to a number.
   if (op.getFn() == Fn::Cast && getElementType(op.getInputs()[0]).isInteger(1))
     return {0.0, getTruth(op.getInputs()[0], index).yes};
   return findElementwise(op, index);
@@ -317,7 +319,8 @@ Masked Masks::chooseMasked(llir::ElementwiseOp op, const Index &index) {
          y = getMasked(op.getInputs()[2], index);
   if (x.number && y.number && *x.number == *y.number)
     return {x.number, join(meet(by.yes, x.rest), meet(by.no, y.rest))};
-  // One side's number is that of the whole where the other side is not.
+  // Outside the indices that select the other operand, the number is this
+  // one's.
   Masked ofFirst{x.number, join(by.no, x.rest)},
       ofSecond{y.number, join(by.yes, y.rest)};
   auto isUse = [](const Masked &m) {
@@ -326,12 +329,12 @@ Masked Masks::chooseMasked(llir::ElementwiseOp op, const Index &index) {
   return isUse(ofSecond) ? ofSecond : isUse(ofFirst) ? ofFirst : Masked();
 }
 
-/// What a function makes of numbers, where that is 0 or infinite in every type.
+/// Applies a function to numbers, if the result is 0 or infinite in every type.
 static std::optional<double> apply(Fn fn, ArrayRef<double> x) {
   std::optional<double> result = fn == Fn::Cast ? x[0] : llir::evaluate(fn, x);
   if (!result)
     return std::nullopt;
-  // Of finite numbers the result is rounded.
+  // Results of finite numbers are rounded.
   bool isExact = fn == Fn::Cast || llvm::any_of(x, [](double v) {
                    return v == 0 || std::isinf(v);
                  });
@@ -339,7 +342,7 @@ static std::optional<double> apply(Fn fn, ArrayRef<double> x) {
   return isExact && isSame ? result : std::nullopt;
 }
 
-/// Whether `v` is the reference of its row, or that negated or cast.
+/// Returns whether `v` is the reference of its row, possibly negated or cast.
 bool Masks::isReference(Value v) {
   Dependence d = t.space->getDependence(v);
   Operation *op = v.getDefiningOp();
@@ -348,8 +351,9 @@ bool Masks::isReference(Value v) {
   return op->getOperand(0) == d.reference || isReference(op->getOperand(0));
 }
 
-/// The binary logarithm of a bound of all elements, none of which is NaN, where
-/// those of operands of scores are bounded; nothing where there is none.
+/// Returns the base-2 logarithm of a bound on the absolute value of all
+/// elements of `v`, none of which is NaN, if the operands of scores are
+/// bounded; std::nullopt if there is no bound.
 std::optional<double> Masks::findLogOfLargest(Value v) {
   if (std::optional<double> number = llir::getFloatSplat(v))
     return std::isfinite(*number) ? std::optional(std::log2(std::abs(*number)))
@@ -383,8 +387,8 @@ std::optional<double> Masks::findLogOfLargest(Value v) {
   case Fn::Cast:
   case Fn::Neg:
   case Fn::Abs:
-  // These are between 0 and x where x is positive, and no larger than 1 where
-  // it is negative.
+  // These lie between 0 and x for positive x, and within [-1, 1] for negative
+  // x.
   case Fn::Silu:
   case Fn::Gelu:
   case Fn::GeluTanh:
@@ -405,7 +409,7 @@ std::optional<double> Masks::findLogOfLargest(Value v) {
   case Fn::Mul:
     return x[0] + x[1];
   case Fn::Div:
-    // What is known of one number is its size.
+    // Only the size of a divisor that is a constant is known.
     return llir::getFloatSplat(op.getInputs()[1]) ? std::optional(x[0] - x[1])
                                                   : std::nullopt;
   default:
@@ -422,7 +426,7 @@ std::optional<double> Masks::getLogOfLargest(Value v) {
   ++depth;
   std::optional<double> found = findLogOfLargest(v);
   --depth;
-  // Twice as large is still a number of the type, however results are rounded.
+  // A margin of a factor 2 below the type's maximum covers every rounding.
   int most = llvm::APFloat::semanticsMaxExponent(type.getFloatSemantics()) - 1;
   if (found && *found >= most)
     found.reset();
@@ -433,8 +437,7 @@ std::optional<double> Masks::getLogOfLargest(Value v) {
 Masked Masks::findElementwise(llir::ElementwiseOp op, const Index &index) {
   llir::Rescaling changes = t.space->getDependence(op.getResult()).rescaling;
   SmallVector<double> numbers;
-  // -inf plus a bounded number is -inf, and zero times one is zero, whatever it
-  // is.
+  // -inf plus any bounded number is -inf, and 0 times any bounded number is 0.
   const bool isSum = op.getFn() == Fn::Add;
   const bool mayBeBounded = isSum || op.getFn() == Fn::Mul;
   const double stays = isSum ? -kInfinity : 0;
@@ -442,7 +445,7 @@ Masked Masks::findElementwise(llir::ElementwiseOp op, const Index &index) {
   Where rest = Where::nowhere();
   for (Value operand : op.getInputs()) {
     if (isReference(operand)) {
-      // 0 takes its place where it is -inf.
+      // While the reference is -inf, 0 is subtracted in its place.
       numbers.push_back(0);
       continue;
     }
@@ -463,7 +466,7 @@ Masked Masks::findElementwise(llir::ElementwiseOp op, const Index &index) {
   std::optional<double> number = apply(op.getFn(), numbers);
   if (!number || std::isnan(*number))
     return {};
-  // -inf after any shift, and zero at any scale, are what they were.
+  // A shift does not change -inf, and scaling does not change 0.
   if (changes.isShifted() && (changes.slope >= 0 || *number != -kInfinity))
     return {};
   if (changes.isScaled() && *number != 0)
@@ -478,7 +481,7 @@ Masked Masks::findElementwise(llir::ElementwiseOp op, const Index &index) {
 // Anchors
 //===----------------------------------------------------------------------===//
 
-/// The term that leaves an anchor's state as it is.
+/// Returns the term that leaves an anchor's state unchanged.
 static std::optional<double> getNeutral(const StreamedSpace::Anchor &anchor) {
   if (anchor.role == StreamedSpace::Role::Sum)
     return 0;
@@ -528,7 +531,7 @@ SmallVector<StreamSelect> luminal::findStreamSelects(StreamedStages &t,
   domain.push_back(t.extent);
   SmallVector<StreamSelect> found;
   for (auto op : t.a.kernel.getBody().getOps<llir::ElementwiseOp>()) {
-    // Of scores alone.
+    // Selects that depend on no reference.
     if (op.getFn() != Fn::Select ||
         hlir::getExtents(op.getResult()) != domain ||
         !t.space->getDependence(op.getResult()).rescaling.isFixed())

@@ -16,7 +16,7 @@ Type luminal::getSumType(llir::ProductOpInterface op) {
                                       : element;
 }
 
-/// `e` with other expressions in the place of dims.
+/// Substitutes expressions for dims in `e`.
 static Expr replaceDims(const Expr &e, ArrayRef<std::pair<unsigned, Expr>> by) {
   return e.substitute([&](const Expr &leaf) -> std::optional<Expr> {
     for (const auto &[dim, value] : by)
@@ -26,7 +26,7 @@ static Expr replaceDims(const Expr &e, ArrayRef<std::pair<unsigned, Expr>> by) {
   });
 }
 
-/// What a side reads: memory as it is.
+/// Returns the value that a side reads: memory in its stored type.
 static Value getRead(const KernelAnalysis &a, Value operand) {
   return a.isPlaced(operand) ? operand : llir::skipWidening(operand);
 }
@@ -114,9 +114,9 @@ Decision ProductAnalysis::takeGroups() {
   return found;
 }
 
-/// The batch and the dims of the columns by which these are looked up, which
-/// are none of the columns' any more: another matrix for each index of them is
-/// another row, whose left operand is the same.
+/// Returns the batch dims, and removes from the columns the dims by which their
+/// matrix is looked up: each index of such a dim becomes another row with the
+/// same left operand.
 SmallVector<unsigned> ProductAnalysis::takeKeyDims() {
   SmallVector<unsigned> found = batch.front(), free;
   Index each = index;
@@ -132,8 +132,9 @@ SmallVector<unsigned> ProductAnalysis::takeKeyDims() {
   return found;
 }
 
-/// Elements that serve as indices and depend on `dim`, where the columns are
-/// read at `at` of the product; refused where anything else depends on it.
+/// Collects the elements that serve as indices and depend on `dim`, where the
+/// columns are read at `at` of the product; refuses if anything else depends on
+/// `dim`.
 Decision ProductAnalysis::collectKeys(const Index &at, unsigned dim,
                                       SmallVectorImpl<Key> &found) {
   Decision result = Decision::accept();
@@ -180,7 +181,7 @@ Decision ProductAnalysis::collectKeys(const Index &at, unsigned dim,
   return result;
 }
 
-/// What tells the columns of a row.
+/// Finds the elements that decide which columns a row has.
 Decision ProductAnalysis::findKeys() {
   keys.clear();
   if (Decision found = collectKeys(index, groupDim, keys); !found)
@@ -217,7 +218,7 @@ Decision ProductAnalysis::applyGrid(llir::LoopCaseAttr loopCase,
       if (dim >= extents.size() || extents[dim].isConstant(1))
         return Decision::refuse("an axis is not over dims of the product");
   }
-  // No dim is listed twice.
+  // Each dim must be listed exactly once.
   if (listed != known)
     return Decision::refuse("the axes are not all dims of the product");
   roles.assign(grid.size(), Role::Batch);
@@ -245,7 +246,7 @@ Decision ProductAnalysis::applyGrid(llir::LoopCaseAttr loopCase,
   return Decision::accept();
 }
 
-/// Sets how the operand of `side` is read along its own dim and along k.
+/// Finds how the operand of `side` is read along its own dim and along k.
 static void examine(ProductAnalysis &p, ProductSide &side) {
   side.alongOwn = side.alongK = side.linear = side.stepsK = true;
   side.stepsOwn = false;
@@ -359,7 +360,7 @@ Decision ProductAnalysis::findPanels(int64_t width) {
   if (hasGroups() || hasPairs() || !kBegin.isConstant(0) ||
       getElementType(columns.operand) != factor)
     return Decision::refuse("they are not multiplied as they are");
-  // A column is a place in a panel; those of the last one are all there.
+  // A column is a position in a panel; the last panel is padded.
   int64_t count = llvm::divideCeil(*n, width);
   unsigned panel = a.addDim(count), place = a.addDim(width);
   Expr column = Expr(width) * Expr::dim(panel) + Expr::dim(place);

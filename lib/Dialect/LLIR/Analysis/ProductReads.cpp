@@ -34,7 +34,7 @@ int64_t luminal::countStraightSteps(llir::ProductOpInterface op) {
   return steps <= kMostStraightSteps ? steps : 0;
 }
 
-/// `e` as a digit of dim `k`, of which `extent` are left.
+/// Matches `e` as a digit of dim `k`, of which `extent` indices are left.
 static std::optional<ContractedDigit> asDigit(const Expr &e, unsigned k,
                                               int64_t extent) {
   if (e.asDim() == k)
@@ -74,7 +74,8 @@ std::optional<ContractedDigit> luminal::findDigit(llir::ProductOpInterface op,
   return found;
 }
 
-/// Digit `d` of an index as one of the index `k` that has `inner` innermost.
+/// Expresses digit `d` of an index through the new index `k`, which has digit
+/// `inner` innermost.
 static Expr moveDigit(const ContractedDigit &d, const ContractedDigit &inner,
                       const Expr &k) {
   auto take = [&](int64_t divisor) {
@@ -87,15 +88,16 @@ static Expr moveDigit(const ContractedDigit &d, const ContractedDigit &inner,
     return take(d.divisor / inner.divisor);
   if (inner.divisor % (d.divisor * d.extent) == 0)
     return take(d.divisor * inner.extent);
-  // Parts of several: of the index itself.
+  // A digit that spans several others: recompute the whole index.
   Expr index = Expr::floorDiv(k, above) * Expr(above) +
                Expr::mod(k, inner.extent) * Expr(inner.divisor) +
                Expr::mod(Expr::floorDiv(k, inner.extent), inner.divisor);
   return Expr::mod(Expr::floorDiv(index, d.divisor), d.extent);
 }
 
-/// `e` with its digits of dim `k` moved so. Each is replaced as a whole: from
-/// the parts of an index no simplification would find them again.
+/// Rewrites the digits of dim `k` in `e` this way. Each digit is replaced as a
+/// whole, because simplification would not recover digits from parts of an
+/// index.
 static Expr moveDigits(const Expr &e, unsigned k, int64_t extent,
                        const ContractedDigit &inner) {
   if (!e.usesDim(k))

@@ -9,20 +9,21 @@
 using namespace luminal;
 using namespace mlir;
 
-/// Code of a value that is worth keeping where several ops read it.
+/// The code size from which a value that several ops read is worth keeping.
 static constexpr int64_t kWorthKeeping = 8;
 
-/// Ranges of a dim beyond which its choices are left to the code.
+/// The most pieces of a dim; with more, selects stay in the code.
 static constexpr size_t kMostPieces = 64;
 
-/// Values of a kernel times the ways in which they are read, up to which it is
-/// looked at: each may be another index.
+/// The most values of a kernel times ways of reading them that are analysed:
+/// each may have another index.
 static constexpr size_t kMostReads = 1024;
 
-/// Whether values are read in few ways: each level of a scan reads the one
-/// before it through two maps, so that there are twice as many.
+/// Returns whether values are read in few ways. Each level of a scan by
+/// doubling reads the previous level through two maps, so the number of ways
+/// doubles.
 static bool hasFewReads(llir::KernelOp kernel) {
-  // A way is a list of views: of a shorter one and the op after it.
+  // A way is a list of views: a shorter way plus one op.
   llvm::DenseMap<std::pair<unsigned, Operation *>, unsigned> ways;
   auto extend = [&](unsigned way, Operation *op) {
     return ways.try_emplace({way, op}, ways.size() + 1).first->second;
@@ -48,7 +49,7 @@ static bool hasFewReads(llir::KernelOp kernel) {
   return true;
 }
 
-/// The value behind the views through which an op reads `v`.
+/// Returns the value behind the views through which an op reads `v`.
 static Value skipViews(Value v) {
   while (auto view = v.getDefiningOp<llir::ViewOp>())
     v = view.getOperand();
@@ -63,11 +64,11 @@ SmallVector<Operation *> RowProgram::findWished(llir::KernelOp kernel) {
       wished.insert(op);
   };
   for (Operation &op : kernel.getOps()) {
-    // Each element of an operand is read for many of the results.
+    // Each element of a reduction's operand is read for many result elements.
     if (isa<llir::ReductionOpInterface>(op))
       for (Value operand : op.getOperands()) {
         add(skipViews(operand));
-        // What a view brings from memory.
+        // A view that loads from memory.
         auto view = operand.getDefiningOp<llir::ViewOp>();
         if (view && isa<BlockArgument>(view.getOperand()) &&
             view.getMap().isIdentity())
@@ -83,7 +84,7 @@ SmallVector<Operation *> RowProgram::findWished(llir::KernelOp kernel) {
 }
 
 namespace {
-/// A value that a step reads at the index of another row.
+/// A value that a step reads at another row's index.
 struct OtherRow {
   Operation *reader;
   Value read;
@@ -124,7 +125,7 @@ Decision RowProgram::check(unsigned rank, SmallVectorImpl<Operation *> &kept) {
     });
   };
   auto refuse = [&](Operation *reader) {
-    // What need not be kept is computed where it is read.
+    // An op without loops need not be kept: its readers recompute it.
     Operation *def = other->getDefiningOp();
     if (!llir::hasLoops(def)) {
       llvm::erase(kept, def);
@@ -167,7 +168,7 @@ Decision RowProgram::find(ArrayRef<Operation *> wished) {
     if (!findSource(a, yielded, result))
       result = {yielded, {}};
   }
-  // Results have their leading dims in common.
+  // The rows are leading dims that all results share.
   SmallVector<Expr> first = hlir::getExtents(results.front().source);
   size_t most = first.size();
   for (const MovedResult &result : results) {
@@ -181,7 +182,7 @@ Decision RowProgram::find(ArrayRef<Operation *> wished) {
   for (size_t rank = most; rank > 0 && !found; --rank) {
     SmallVector<Operation *> kept(wished);
     size_t before;
-    // Again without what cannot be kept.
+    // Repeat without the values that turned out not to be keepable.
     do {
       before = kept.size();
       found = check(rank, kept);
@@ -227,13 +228,14 @@ RowProgram::findLevels(llir::LoopCaseAttr loopCase) {
                                         : Expr::dim(a.addDim(extent)));
     return at;
   };
-  // Ops whose members have elements of their own, and how many at once.
+  // Ops whose elements are shared among threads, and how many each thread takes
+  // at once.
   llvm::DenseMap<Operation *, int64_t> shares;
   for (llir::LoopFormAttr form : loopCase.getForms())
     if (form.getForm().getValue() != "along")
       shares[&*std::next(a.kernel.getBody().front().begin(), form.getOp())] =
           form.getNumber("columns", 1);
-  // Whether members have the elements of both alike.
+  // Whether each thread has the same elements of both ops.
   auto areAlike = [&](Operation *x, Operation *y) {
     return shares.contains(x) && shares.contains(y) && shares[x] == shares[y] &&
            hlir::getExtents(x->getResult(0)) ==
@@ -352,7 +354,7 @@ Expr RowProgram::getOffset(Value v, int64_t lanes) const {
     for (Value result : op->getResults()) {
       if (result == v)
         return offset;
-      // As memory holds them: a byte for what is narrower.
+      // In memory, types narrower than a byte take a byte.
       int64_t size =
           std::max(1u, getElementType(result).getIntOrFloatBitWidth() / 8);
       offset = offset +

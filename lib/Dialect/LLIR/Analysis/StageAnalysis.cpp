@@ -9,7 +9,8 @@ using namespace mlir;
 
 static constexpr int64_t kAlignment = 64;
 
-/// How many leading dims of `v` are at the index of `other`, of one extent.
+/// Returns how many leading dims of `v` are read at the index of `other` and
+/// have the same extent.
 static unsigned countCommon(Value v, const Index &index, Value other,
                             const Index &at) {
   SmallVector<Expr> x = hlir::getExtents(v), y = hlir::getExtents(other);
@@ -29,8 +30,8 @@ Decision StageAnalysis::findParallel() {
   auto limit = [&](unsigned count) {
     common = std::min(common.value_or(count), count);
   };
-  // From each op with loops to the next ones: all ways through a kernel would
-  // be too many.
+  // Follow each op with loops to the next ones only; all paths through a kernel
+  // would be too many.
   auto walkFrom = [&](Value root) {
     Index at;
     for (const Expr &extent : hlir::getExtents(root))
@@ -54,7 +55,7 @@ Decision StageAnalysis::findParallel() {
     MovedResult &result = results.emplace_back();
     if (!findSource(a, yielded, result))
       result = {yielded, {}};
-    // All results have the leading dims in common.
+    // All results share their leading dims.
     SmallVector<Expr> own = hlir::getExtents(result.source),
                       others = hlir::getExtents(results.front().source);
     size_t equal = 0;
@@ -134,7 +135,8 @@ Decision StageAnalysis::find() {
     return Decision::refuse("the kernel has no anchor");
   productEnds = stages.back().product != nullptr;
   if (productEnds) {
-    // What follows the product has its index space, and reads it there.
+    // Ops after the product have its index space and read it at their own
+    // index.
     Value last = stages.back().product->getResult(0);
     for (const MovedResult &result : results) {
       Index at;
@@ -165,7 +167,7 @@ Decision StageAnalysis::find() {
 // Kept values
 //===----------------------------------------------------------------------===//
 
-/// Indices of an axis in a unit, at most.
+/// Returns the most indices of an axis that a work item has.
 static Expr countInBlock(const StageAxis &axis) {
   return axis.block ? Expr(axis.block) : axis.extent;
 }
@@ -183,7 +185,7 @@ void StageAnalysis::keep(size_t stage, Value v) {
   for (const Expr &extent : ArrayRef(own).drop_front(extents.size()))
     elements = elements * extent;
   Type type = getElementType(v);
-  // As memory holds them: a byte for what is narrower.
+  // In memory, types narrower than a byte take a byte.
   int64_t size = std::max(1u, type.getIntOrFloatBitWidth() / 8);
   Expr bytes = Expr::ceilDiv(elements * size, kAlignment) * kAlignment;
   kept[stage].push_back({v, keptBytes, bytes});
@@ -192,7 +194,7 @@ void StageAnalysis::keep(size_t stage, Value v) {
 
 SmallVector<unsigned> StageAnalysis::findOwnDims(bool ofLeft) const {
   SmallVector<unsigned> found;
-  // Without a product all dims are of rows.
+  // Without a product all dims are rows.
   if (!ofLeft && llvm::none_of(stages, [](const Stage &stage) {
         return bool(stage.product);
       }))
@@ -269,7 +271,7 @@ Decision StageAnalysis::apply(llir::LoopCaseAttr loopCase) {
       return Decision::refuse("what it keeps is not a row of elementwise "
                               "values",
                               op);
-    // The first reduction that reads it.
+    // Find the first reduction that reads it.
     std::optional<size_t> at;
     for (auto [i, stage] : llvm::enumerate(stages))
       for (llir::RowReductionOpInterface reduction : stage.reductions)
@@ -313,7 +315,7 @@ KernelAnalysis::Place StageAnalysis::getRowPlace() const {
 }
 
 KernelAnalysis::Place StageAnalysis::getPlace(Value v) const {
-  // Row-major over the block, then the local dims.
+  // Row-major over the block, then over the local dims.
   SmallVector<std::pair<unsigned, Expr>> ofDims;
   SmallVector<Expr> own = hlir::getExtents(v);
   Expr stride = 1;

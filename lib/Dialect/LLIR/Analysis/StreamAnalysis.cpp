@@ -11,9 +11,9 @@ using luminal::llir::Rescaling;
 
 using Decision = DecisionAbout<Operation *>;
 
-/// Ops without loops in a row, at most: the walk over them recurses.
+/// The deepest chain of ops without loops that the recursion follows.
 static constexpr unsigned kMostNested = 200;
-/// Ops that are looked at for the anchors of one product.
+/// The most ops that the search for the anchors of one product visits.
 static constexpr unsigned kMostOps = 1000;
 
 StreamedSpace::StreamedSpace(ArrayRef<Expr> rows, const Expr &extent)
@@ -67,7 +67,7 @@ StreamedSpace::Trace StreamedSpace::findTrace(Value v) {
                      rescale && rescale.isMaximum();
     return isMaximum ? Trace{op, false} : Trace{nullptr, true};
   }
-  // Another anchor is complete before this space is walked.
+  // An anchor outside this space is complete before the loop begins.
   if (llir::hasLoops(op))
     return {};
   Trace joined;
@@ -77,7 +77,7 @@ StreamedSpace::Trace StreamedSpace::findTrace(Value v) {
                                     t.maximum != joined.maximum);
     joined.maximum = joined.maximum ? joined.maximum : t.maximum;
   }
-  // A function of the maximum for its row.
+  // A function of the maximum is fine if it has one value for each row.
   joined.isOther |= joined.maximum && !isOverRows(v);
   return joined;
 }
@@ -112,7 +112,7 @@ Dependence StreamedSpace::findDependence(Value v) {
     Value source = view.getOperand();
     Trace read = trace(source);
     if (read.isFree()) {
-      // A number is one wherever it is read.
+      // A fixed number is the same at every index.
       Dependence found = getDependence(source);
       return found.rescaling.isFixed() ? found : Dependence();
     }
@@ -146,7 +146,8 @@ Dependence StreamedSpace::findDependence(Value v) {
     found.minuend = operand.minuend ? operand.minuend : found.minuend;
   }
   found.rescaling = rescale.getRescaling(rescalings);
-  // Where the reference comes in, what it is subtracted from does as well.
+  // If an operand is the reference, the value it is subtracted from is the
+  // other one.
   if (found.rescaling.isShifted() && op->getNumOperands() == 2)
     for (auto [operand, dependence] :
          llvm::zip_equal(op->getOperands(), operands))
@@ -174,7 +175,7 @@ StreamedSpace::Role StreamedSpace::getRole(Operation *op) {
   if (extents.size() < local ||
       ArrayRef<Expr>(extents).take_front(local) != ArrayRef<Expr>(rows))
     return Role::None;
-  // The terms are read at each row's elements.
+  // Each row must read its own terms.
   Value terms = getTerms(product);
   SmallVector<Expr> dims;
   for (unsigned i = 0; i < local; ++i)
@@ -219,7 +220,7 @@ Decision StreamedSpace::add(Operation *op) {
   for (Value operand : op->getOperands()) {
     bool isWhole = anchor.role == Role::Sum &&
                    operand != getTerms(cast<llir::ProductOpInterface>(op));
-    // What all rows read.
+    // This operand is read by all rows.
     Dependence d;
     if (isWhole && !trace(operand).isFree())
       d.rescaling = Rescaling::other();
@@ -239,8 +240,8 @@ Decision StreamedSpace::add(Operation *op) {
   }
   if (!rescaling.isScaled())
     return Decision::refuse("it needs an anchor before it complete", op);
-  // So no term is greater than 1 by its exponential, and while the maximum is
-  // -inf, all of them are zero.
+  // This bounds every exponential by 1, and makes all terms zero while the
+  // maximum is -inf.
   if (minuend != getMaximum(anchor.reference)->getOperand(0))
     return Decision::refuse("its terms are relative to the maximum of other "
                             "values",
@@ -261,7 +262,7 @@ luminal::findStreamedAnchors(llir::ProductOpInterface last) {
   seen.insert(last);
   while (!pending.empty()) {
     Operation *op = pending.pop_back_val();
-    // Memory, whatever filled it.
+    // The value is in memory, whichever op wrote it.
     if (!isa<llir::BodyOpInterface>(op))
       continue;
     if (llir::hasLoops(op)) {
@@ -279,7 +280,7 @@ luminal::findStreamedAnchors(llir::ProductOpInterface last) {
     if (seen.size() > kMostOps)
       return {};
   }
-  // Nothing before the product is over the dim.
+  // No anchor before the product uses the streamed dim.
   if (found.size() == 1)
     return {};
   auto sort = [](SmallVectorImpl<Operation *> &ops) {
@@ -291,7 +292,7 @@ luminal::findStreamedAnchors(llir::ProductOpInterface last) {
   for (Operation *op : found)
     if (!space.add(op))
       return {};
-  // Further reductions of the same values: the sum of the terms.
+  // Add further reductions of the same values: the sum of the terms.
   SmallVector<Operation *> more;
   for (Operation *op : seen)
     for (Operation *user : op->getUsers())

@@ -14,34 +14,36 @@ using Anchor = StreamedSpace::Anchor;
 using Role = StreamedSpace::Role;
 using AnchorDecision = DecisionAbout<Operation *>;
 
-/// Lines that four warps read themselves are swizzled in pieces of so many.
+/// The swizzle width in bytes of operands that wgmma reads from shared memory.
 static constexpr int64_t kSwizzledBytes = 128;
-/// Columns of one product, and its steps where they are not streamed.
+/// The most columns of a product, and the largest k that is not streamed.
 static constexpr int64_t kMostExtent = 256;
-/// Rows, and indices of the stream at a time: by tensor cores so few that
-/// several blocks run beside each other, one while another waits.
+/// The most rows and the largest chunk of a tile. With tensor cores they are
+/// small enough that several blocks are resident, and one computes while
+/// another waits.
 static constexpr int64_t kMostRows = 64, kMostChunk = 32, kMostPlainChunk = 64,
                          kLargePlainChunk = 128;
-/// Indices of the stream at a time for four warps together.
+/// The chunk with wgmma.
 static constexpr int64_t kGroupChunk = 64;
-/// The same where warps are specialized, and groups of four warps that multiply
-/// then: one block has a multiprocessor.
+/// The chunk with specialized warps, and the number of consumer warp groups;
+/// one block then occupies an SM.
 static constexpr int64_t kSpecializedChunk = 128, kSpecializedGroups = 2;
-/// Blocks of a multiprocessor that are to be there where products go on beside
-/// terms.
+/// The number of resident blocks that should remain when a tile holds terms and
+/// scores at once (`isAhead`).
 static constexpr int64_t kBlocksBeside = 2;
-/// Registers of a thread besides sums, scores and what is on its way.
+/// Registers of a thread besides accumulators, scores and data in flight.
 static constexpr int64_t kOtherRegisters = 79;
-/// The same where operands are read from shared memory by those that multiply.
+/// The same with wgmma, which reads operands from shared memory.
 static constexpr int64_t kOtherRegistersOfGroup = 48;
-/// Chunks that are copied ahead where operands are in memory as they are
-/// multiplied: one while another is computed.
+/// Pipeline stages if operands are copied to shared memory unchanged: one chunk
+/// is copied while another is multiplied.
 static constexpr unsigned kStages = 2;
-/// The same of a block of one warp, which walks memory alone: one query over
-/// 134 MB of keys and values took 43 us, with two 47 (H200).
+/// The same for a block of one warp, which has no other warp to hide its
+/// latency: one query over 134 MB of keys and values took 43 us, and 47 us with
+/// two stages (H200).
 static constexpr unsigned kWarpStages = 3;
 
-/// The type that a value is widened from, or its own.
+/// Returns the type that a value is widened from, otherwise its own type.
 static Type getNarrowType(Value v) {
   while (auto view = v.getDefiningOp<llir::ViewOp>())
     v = view.getOperand();
@@ -95,15 +97,15 @@ StreamTile::findPart(const Anchor &anchor) const {
   return Part{chunk, own, bytesOf(element), bytesOf(sum)};
 }
 
-/// The products have parts.
+/// Sums the shared memory of all products; each has a part.
 int64_t StreamTile::countBytes(ArrayRef<Anchor> anchors) const {
   int64_t bytes = countBarrierBytes();
   for (const Anchor &anchor : anchors) {
     if (anchor.role == Role::Reduction)
       continue;
     Part part = getPart(anchor);
-    // Lines are 16 bytes longer than what they hold; or, for four warps
-    // together, there is one more, but of whole pieces.
+    // Each line is padded by 16 bytes against bank conflicts. For wgmma there
+    // is one more line instead, and lines are whole swizzle widths.
     auto count = [&](int64_t lines, int64_t length) {
       int64_t line = length * part.elementBytes;
       if (!useWarpGroups)
@@ -113,7 +115,7 @@ int64_t StreamTile::countBytes(ArrayRef<Anchor> anchors) const {
     auto add = [&](int64_t size) {
       bytes += llvm::alignTo(size, llir::kLaunchSharedAlignment);
     };
-    // Lines are columns, or steps.
+    // Lines run along columns or along k, as the operand is stored.
     for (unsigned i = 0; i < countStages(anchor); ++i)
       add(std::max(count(part.depth, part.columns),
                    count(part.columns, part.depth)));
@@ -142,14 +144,14 @@ int64_t StreamTile::countJoinedRegisters(ArrayRef<Anchor> anchors) const {
       int64_t sums =
           rows * part.columns / threads * llvm::divideCeil(part.sumBytes, 4);
       registers += sums;
-      // Terms are of two bytes.
+      // Terms have two bytes each.
       if (isAhead && anchor.role == Role::Scores)
         registers += sums / 2;
     }
   return registers;
 }
 
-/// What is on its way to shared memory.
+/// Returns the registers for data in flight to shared memory.
 int64_t StreamTile::countMoved(ArrayRef<Anchor> anchors) const {
   int64_t registers = 0;
   for (const Anchor &anchor : anchors)
@@ -161,7 +163,7 @@ int64_t StreamTile::countMoved(ArrayRef<Anchor> anchors) const {
   return registers;
 }
 
-/// Threads get registers by eight.
+/// Registers are allocated in multiples of eight.
 static int64_t roundRegisters(int64_t n) { return n / 8 * 8; }
 
 int64_t luminal::countThreadRegisters(int64_t blocks, int64_t threads,
@@ -169,8 +171,8 @@ int64_t luminal::countThreadRegisters(int64_t blocks, int64_t threads,
   return roundRegisters(machine.blockRegisters / (blocks * threads));
 }
 
-/// Two for each chunk of scores and of sums in shared memory: it is there, and
-/// it has been multiplied.
+/// Two barriers for each chunk of scores and of sums in shared memory: the
+/// chunk has arrived, and the chunk has been multiplied.
 int64_t StreamTile::countBarrierBytes() const {
   constexpr int64_t bytes = 8;
   return producers
@@ -232,7 +234,7 @@ StreamTile StreamTile::get(const StreamedStages &t,
   return tile;
 }
 
-/// Four threads have the same rows, of each half of a warp's.
+/// Groups of four threads hold the same rows, in each half of a warp's rows.
 unsigned StreamTile::countMergingSets() const {
   constexpr uint64_t half = kWarpRows / 2;
   const uint64_t own = llvm::PowerOf2Ceil(std::max<int64_t>(1, usedRows));
@@ -329,7 +331,7 @@ AnchorDecision StreamTile::choose(ArrayRef<Anchor> anchors,
   tile.copied.insert_range(copied);
   AnchorDecision last = AnchorDecision::refuse("it has no rows");
   int64_t most = kMostRows;
-  // No more than there are.
+  // The tile has no more rows than the problem.
   while (rows && most > kWarpRows && most / 2 >= *rows)
     most /= 2;
   if (tile.useTensorCores && machine.hasWarpGroups && most >= kGroupRows) {
@@ -338,21 +340,22 @@ AnchorDecision StreamTile::choose(ArrayRef<Anchor> anchors,
     bool areCopied = llvm::all_of(anchors, [&](const Anchor &anchor) {
       return anchor.role == Role::Reduction || tile.copied.contains(anchor.op);
     });
-    // Twice as many rows would read what is in shared memory half as often, but
-    // more blocks hide how others begin and end: attention of 64 and 128 a head
-    // took 3 to 20 % longer with 128 rows (H200, 512 and 4,096 keys).
+    // With twice as many rows, shared memory would be read half as often. But
+    // more resident blocks hide each other's prologue and epilogue: attention
+    // of 64 and 128 elements a head took 3 to 20 % longer with 128 rows (H200,
+    // 512 and 4,096 keys).
     tile.rows = kGroupRows;
     tile.threads = tile.rows / kWarpRows * machine.warpThreads;
     tile.stages = copied.empty() ? 1 : kStages;
     if (tile.fits(anchors, machine)) {
-      // Products go on beside terms where another block, which does the same
-      // for this one, is not lost by it.
+      // Overlap products with terms only if that does not reduce the number of
+      // resident blocks, which overlap with each other as well.
       int64_t least = std::min<int64_t>(tile.countResidents(anchors, machine),
                                         kBlocksBeside);
       StreamTile ahead = tile;
       ahead.isAhead = true;
-      // With three chunks attention took 1.0 to 1.1 times as long (512 to 4,096
-      // keys, heads of 64 and 128, H200).
+      // With three chunks in shared memory attention took 1.0 to 1.1 times as
+      // long (512 to 4,096 keys, heads of 64 and 128, H200).
       if (areCopied && ahead.fits(anchors, machine) &&
           ahead.countResidents(anchors, machine) >= least)
         tile = ahead;
@@ -360,8 +363,9 @@ AnchorDecision StreamTile::choose(ArrayRef<Anchor> anchors,
     }
     tile.useWarpGroups = false;
   }
-  // By multiplication and addition, more sums of a thread are fewer reads for
-  // each: 384 causal heads of 128 rows took 55 us, by smaller tiles 68 (H200).
+  // With FMA instructions, more accumulators in a thread mean fewer loads for
+  // each: 384 causal heads of 128 rows took 55 us, and 68 us with smaller tiles
+  // (H200).
   if (!tile.useTensorCores && areMany) {
     tile.rows = kJoinedRows;
     tile.chunk = kLargePlainChunk;
@@ -392,8 +396,8 @@ StreamTile::specialize(ArrayRef<Anchor> anchors, std::optional<int64_t> rows,
                        const MachineModel &machine) const {
   StreamTile tile = *this;
   tile.producers = kProducers;
-  // Three groups took 0.96 to 1.0 of the time where heads have 64 elements, and
-  // spilled registers where a stream ends within a chunk (H200).
+  // Three consumer warp groups took 0.96 to 1.0 of the time for heads of 64
+  // elements, but spilled registers where a stream ends within a chunk (H200).
   tile.rows = kSpecializedGroups * kGroupRows;
   tile.threads = tile.rows / kWarpRows * machine.warpThreads;
   tile.chunk = kSpecializedChunk;
@@ -405,7 +409,7 @@ StreamTile::specialize(ArrayRef<Anchor> anchors, std::optional<int64_t> rows,
   return fit ? std::optional(tile) : std::nullopt;
 }
 
-/// Rows that read the same columns, about.
+/// Estimates how many rows read the same columns.
 static double countSharedRows(llir::ProductOpInterface op,
                               const Assumptions &symbols) {
   double shared = 1;
@@ -415,7 +419,7 @@ static double countSharedRows(llir::ProductOpInterface op,
   return shared;
 }
 
-/// A multiprocessor of any GPU, with so much shared memory.
+/// Returns the model of the least GPU, with `bytes` of shared memory.
 static MachineModel getAnyGPU(int64_t bytes) {
   MachineModel machine = MachineModel::getLeastGPU();
   machine.sharedBytes = bytes;
@@ -442,7 +446,7 @@ AnchorDecision luminal::canStreamByBlocks(llir::ProductOpInterface last,
                                              /*areMany=*/false, tile);
   if (!chosen || tile.useTensorCores)
     return chosen;
-  // Rows that are not there take as long as others.
+  // Padding rows cost as much as real rows.
   for (const Anchor &anchor : space.getAnchors()) {
     auto op = dyn_cast<llir::ProductOpInterface>(anchor.op);
     if (op && countSharedRows(op, symbols) < StreamTile::kWarpRows)
@@ -454,7 +458,7 @@ AnchorDecision luminal::canStreamByBlocks(llir::ProductOpInterface last,
 AnchorDecision luminal::canEndStream(llir::ProductOpInterface last,
                                      const Assumptions &symbols,
                                      int64_t bytes) {
-  // Its terms may yet be exponentials, which tensor cores take.
+  // Its terms may turn out to be exponentials, which tensor cores can multiply.
   bool isNarrow = llir::isNarrowFloat(getNarrowType(last.getRhs()));
   if (!isNarrow && countSharedRows(last, symbols) < StreamTile::kWarpRows)
     return AnchorDecision::refuse("few rows read the same columns", last);

@@ -18,7 +18,7 @@ Decision StreamedStages::find() {
   if (!reductions.empty())
     extent = (*reductions.begin()).getReducedExtent();
   else if (llvm::hasNItemsOrMore(products, 2))
-    // The last one sums over what others made.
+    // The last product sums over the results of others.
     for (llir::ProductOpInterface product : products)
       extent = product.getReducedExtent();
   else
@@ -31,7 +31,7 @@ Decision StreamedStages::find() {
   if (reductions.empty() &&
       !(space->hasRole(Role::Scores) && space->hasRole(Role::Sum)))
     return Decision::refuse("no product sums over what another one makes");
-  // What is left at the end is one value or one line for each row.
+  // At the end, each row has one value or one line.
   for (const MovedResult &result : s.results)
     if (getRank(result.source) > getPosition() + 1)
       return Decision::refuse("a result has more than one dim beyond the "
@@ -95,7 +95,7 @@ Index StreamedStages::getAnyRow() const {
 }
 
 Value StreamedStages::getComputedTerms(const Anchor &anchor) const {
-  // What ProductAnalysis reads: kept before a cast that only widens it.
+  // ProductAnalysis reads the value before a cast that only widens it.
   Value terms = llir::skipWidening(
       StreamedSpace::getTerms(cast<llir::ProductOpInterface>(anchor.op)));
   Value source = terms;
@@ -129,7 +129,7 @@ ProductAnalysis StreamedStages::analyze(const Anchor &anchor) const {
 // States
 //===----------------------------------------------------------------------===//
 
-/// Vectors are read past the end of a line.
+/// Bytes of padding after a line: vectors are read past its end.
 static constexpr int64_t kPadding = 64;
 
 Expr StreamedStages::countRoom(Type type, const Expr &count) {

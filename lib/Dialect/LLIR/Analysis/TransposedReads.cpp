@@ -16,8 +16,8 @@ Domain luminal::findMapDomain(KernelAnalysis &a) {
       });
 }
 
-/// The axis along which all that is read for `v` are neighbours, where they are
-/// not so along the last.
+/// Returns the axis along which everything read for `v` is contiguous;
+/// std::nullopt if it is contiguous along the last axis or along none.
 static std::optional<size_t> findAxis(KernelAnalysis &a, Value v,
                                       const Domain &domain) {
   std::optional<size_t> axis;
@@ -31,7 +31,8 @@ static std::optional<size_t> findAxis(KernelAnalysis &a, Value v,
           !domain.extents[i].isConstant(1))
         along = i;
     }
-    // What is the same along the last axis is read once as it is.
+    // A value that is constant along the last axis is read once and needs no
+    // transpose.
     agree &= leaf.argument && along && *along + 1 < domain.dims.size() &&
              leaf.address.usesDim(domain.dims.back()) &&
              (!axis || axis == along);

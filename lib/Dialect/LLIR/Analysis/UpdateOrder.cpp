@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Values on the way from the updates to the indices, at most.
+/// The most values that are followed from the updates to the indices.
 static constexpr unsigned kMostValues = 64;
 
 /// Whether `e` uses none of the dims below `count`.
@@ -19,8 +19,8 @@ static bool isFreeOfLeading(const Expr &e, unsigned count) {
   return true;
 }
 
-/// Whether the elements of `updates` are the same wherever those of `indices`
-/// are. The index of `indices` are the leading dims of both.
+/// Returns whether equal elements of `indices` have equal elements of
+/// `updates`. The dims of `indices` are the leading dims of both.
 static bool followFromIndices(Value updates, Value indices) {
   unsigned leading = cast<RankedTensorType>(indices.getType()).getRank();
   SmallVector<Value> work = {updates};
@@ -67,7 +67,7 @@ static bool followFromIndices(Value updates, Value indices) {
   return true;
 }
 
-/// Whether all elements of `v` are one number, whichever it is.
+/// Returns whether all elements of `v` are one number, known or not.
 static bool isUniform(Value v) {
   if (auto view = v.getDefiningOp<ViewOp>())
     return llvm::none_of(view.getMap().getResults(),
@@ -76,13 +76,14 @@ static bool isUniform(Value v) {
   return constant && isa<SplatElementsAttr>(constant.getValue());
 }
 
-/// Whether no two elements of `indices` are equal: one dim, along which they
-/// rise by a constant, from wherever.
+/// Returns whether no two elements of `indices` are equal: one dim, along which
+/// they grow by a constant, from any start.
 static bool areDistinct(Value indices, const Assumptions &symbols) {
   auto type = cast<RankedTensorType>(indices.getType());
   if (type.getRank() != 1)
     return false;
-  // Elements that wrap around do not meet if they span less than all numbers.
+  // Elements that wrap around stay distinct if they span less than the type's
+  // range.
   auto spanIsBelowAll = [&](int64_t stride) {
     constexpr int64_t most = int64_t(1) << 31;
     return stride > -most && stride < most && stride != 0 &&
@@ -139,7 +140,7 @@ bool llir::isPermutation(Value indices, const Expr &rows,
   };
   if (extents.size() != 1 || !equals(extents[0], rows))
     return false;
-  // Views that keep all elements in their order.
+  // Strip views that keep all elements in order.
   Assumptions sizes = withExtents(symbols, extents);
   Expr place = Expr::dim(0);
   while (auto view = indices.getDefiningOp<ViewOp>()) {

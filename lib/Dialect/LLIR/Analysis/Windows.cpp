@@ -12,7 +12,7 @@ static bool isDivision(const Expr &e) {
   return e.kind() == Expr::Kind::FloorDiv || e.kind() == Expr::Kind::Mod;
 }
 
-/// `e` as `dim floordiv divisor mod extent`; extent 0: no mod.
+/// Matches `e` as `dim floordiv divisor mod extent`; extent 0 means no mod.
 static std::optional<Windows::Digit> findDigit(const Expr &e, unsigned dim) {
   if (e.asDim() == dim)
     return Windows::Digit{1, 0};
@@ -28,7 +28,7 @@ static std::optional<Windows::Digit> findDigit(const Expr &e, unsigned dim) {
     inner->extent = *by;
     return inner;
   }
-  // (d mod a) floordiv b is a digit where b divides a.
+  // (d mod a) floordiv b is a digit if b divides a.
   if (inner->extent % *by)
     return std::nullopt;
   inner->divisor *= *by;
@@ -36,7 +36,7 @@ static std::optional<Windows::Digit> findDigit(const Expr &e, unsigned dim) {
   return inner;
 }
 
-/// Splits `e` into what steps with columns, what depends on k, and the rest.
+/// Splits `e` into terms in the columns, terms in k, and the rest.
 static Decision findAxis(KernelAnalysis &a, const Expr &e, unsigned column,
                          unsigned k, Windows &windows) {
   std::vector<Expr> terms{e};
@@ -83,7 +83,7 @@ static Decision findAxis(KernelAnalysis &a, const Expr &e, unsigned column,
   return Decision::accept();
 }
 
-/// Orders the digits, fastest first: they must be all of `columns`.
+/// Sorts the digits, fastest first; together they must cover all `columns`.
 static Decision completeDigits(Windows &windows, int64_t columns) {
   llvm::sort(windows.digits, [](const auto &x, const auto &y) {
     return x.divisor < y.divisor;
@@ -105,7 +105,7 @@ static Decision completeDigits(Windows &windows, int64_t columns) {
   return Decision::accept();
 }
 
-/// Whether all that is copied is there.
+/// Returns whether everything that is copied is inside the image.
 static bool isInside(const KernelAnalysis &a, const Windows &windows) {
   SmallVector<Expr> extents = hlir::getExtents(windows.image);
   for (auto [axis, extent] : llvm::zip_equal(windows.axes, extents)) {
@@ -141,8 +141,8 @@ static Expr replaceDim(const Expr &e, unsigned dim, const Expr &by) {
   });
 }
 
-/// By how much `e` grows with each `period` steps of `dim`; nothing where that
-/// is no constant.
+/// Returns by how much `e` grows with each `period` steps of `dim`;
+/// std::nullopt if that is not constant.
 static std::optional<int64_t> findStride(KernelAnalysis &a, const Expr &e,
                                          unsigned dim, int64_t period,
                                          int64_t outer) {
@@ -153,14 +153,14 @@ static std::optional<int64_t> findStride(KernelAnalysis &a, const Expr &e,
   return linear ? linear->stride.asConstant() : std::nullopt;
 }
 
-/// Sets the steps of all axes for a period; false where there are none.
+/// Sets the steps of all axes for a period; false if the period does not fit.
 static bool setPeriod(KernelAnalysis &a, Windows &windows, int64_t period,
                       int64_t outer) {
   for (Windows::Axis &axis : windows.axes) {
     std::optional<int64_t> step =
         findStride(a, Expr::floorDiv(axis.offset, axis.stride), windows.kDim,
                    period, outer);
-    // A phase of another distance is another place.
+    // The phase must not change with the outer steps.
     std::optional<int64_t> phase = findStride(
         a, Expr::mod(axis.offset, axis.stride), windows.kDim, period, outer);
     if (!step || phase != 0)
@@ -171,7 +171,7 @@ static bool setPeriod(KernelAnalysis &a, Windows &windows, int64_t period,
   return true;
 }
 
-/// The shortest period after which all offsets begin anew.
+/// Finds the shortest period after which all offsets repeat.
 static void findPeriod(KernelAnalysis &a, Windows &windows, int64_t steps) {
   std::set<int64_t> candidates{1, steps};
   for (const Windows::Axis &axis : windows.axes)
@@ -191,7 +191,7 @@ Decision luminal::findWindows(KernelAnalysis &a, Value operand, Index index,
                          steps = a.getExtents()[k].asConstant();
   if (!columns || !steps || *columns < 1 || *steps < 1)
     return Decision::refuse("a size is not known");
-  // The last view whose operand is read along its dims.
+  // Find the last view whose operand is read along its dims.
   while (true) {
     windows = {};
     windows.image = operand;

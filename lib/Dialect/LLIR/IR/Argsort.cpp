@@ -12,7 +12,7 @@ static Type elementOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getElementType();
 }
 
-/// All dims but the last.
+/// Returns all dims but the last.
 static SmallVector<Expr> getRows(Value value) {
   SmallVector<Expr> rows = hlir::getExtents(value);
   rows.pop_back();
@@ -51,9 +51,10 @@ LogicalResult ArgsortOp::verify() {
   return success();
 }
 
-/// As many simple operations as take the time that a row was measured to take:
-/// 5 ns an element for a whole order; for a part of it 0.6 ns an element, and
-/// 20 ns for each that is found; 3 ns an element where those before are not.
+/// The cost in simple operations, fitted to measured times of a row: 5 ns an
+/// element for a whole order. For a part of it 0.6 ns an element and 20 ns for
+/// each position returned; 3 ns an element if the part does not begin at rank
+/// 0.
 std::optional<Cost> ArgsortOp::getCostOf(TypeRange operands, TypeRange results,
                                          DictionaryAttr attributes) {
   constexpr int64_t kSort = 100, kLook = 12, kFind = 400, kPick = 60;

@@ -8,8 +8,8 @@
 
 namespace luminal::llir {
 
-/// Checks that the one block of `op` has an argument for each operand, and
-/// yields a value for each result, of their types.
+/// Checks that the block of `op` has an argument for each operand and yields a
+/// value for each result, with the same types.
 inline mlir::LogicalResult verifyBody(mlir::Operation *op) {
   mlir::Block &block = op->getRegion(0).front();
   if (block.getArgumentTypes() != op->getOperandTypes())

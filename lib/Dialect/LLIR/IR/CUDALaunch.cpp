@@ -17,7 +17,7 @@ CUDALaunchAttr CUDALaunchAttr::get(MLIRContext *context, const Expr &work,
 LogicalResult
 CUDALaunchAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        hlir::MapAttr quantities, int64_t block) {
-  // What every GPU since 2010 allows.
+  // The limit of every GPU since 2010.
   constexpr int64_t kMostThreads = 1024;
   if (block < 1 || block > kMostThreads)
     return emitError() << "a block has from 1 to " << kMostThreads

@@ -42,8 +42,8 @@ void llir::GatherOp::getReads(const Index &index, AddDim addDim, ReadAt read) {
   read(getIndicesMutable(), Index(index.begin(), index.begin() + rank));
 }
 
-/// The begin of the next segment is where a segment ends; that of the last
-/// segment is read in its place.
+/// A segment ends at the begin of the next one; for the last segment its own
+/// begin is read instead.
 void SegmentReduceOp::getReads(const Index &index, AddDim addDim, ReadAt read) {
   Index row{addDim(hlir::getExtents(getData())[0])};
   row.insert(row.end(), index.begin() + 1, index.end());
@@ -97,7 +97,7 @@ void GemmOp::getReads(const Index &index, AddDim addDim, ReadAt read) {
   read(getRhsMutable(), readThrough(getRhsMap(), inner));
 }
 
-/// Any update may be of the row.
+/// Any update may write the row.
 void llir::ScatterOp::getReads(const Index &index, AddDim addDim, ReadAt read) {
   Index at;
   for (const Expr &extent : hlir::getExtents(getIndices()))

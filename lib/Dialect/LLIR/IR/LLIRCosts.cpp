@@ -26,7 +26,7 @@ double Cost::price(const Assumptions &assumptions,
                    const MachineModel &machine) const {
   double bytes = nominalValue(bytesRead + bytesWritten, assumptions);
   double work = nominalValue(flops, assumptions), multiplying = 0;
-  // On a GPU tensor cores multiply.
+  // On a GPU, tensor cores compute products.
   if (double rate = machine.products.staged.of(productBits); rate > 0) {
     double multiplied = nominalValue(products, assumptions);
     work -= multiplied * (productBits > 32 ? 2 : 1);
@@ -49,7 +49,7 @@ Expr llir::countBytes(Type tensor) {
   return countElements(tensor) * Expr(dtype ? dtypeSize(*dtype) : 8);
 }
 
-/// Vectors hold half as many elements of 8 bytes.
+/// A vector holds half as many 8-byte elements.
 static int64_t widthFactor(Type type) {
   Type element = cast<RankedTensorType>(type).getElementType();
   return element.getIntOrFloatBitWidth() > 32 ? 2 : 1;
@@ -69,9 +69,9 @@ static bool clamps(const Expr &e) {
          llvm::any_of(e.operands(), clamps);
 }
 
-/// Index arithmetic moves no data. But an element that is read both at its own
-/// place and from another one is computed twice, or in memory before: a step of
-/// a scan by doublings is a kernel.
+/// Index arithmetic moves no data. But a value that is read both at its own
+/// index and at a shifted one is either computed twice or written to memory: so
+/// each step of a scan by doubling costs a kernel.
 LLIR_COST_OF(ViewOp) {
   auto map = attributes.getAs<hlir::MapAttr>("map");
   if (!map || operands[0] != results[0] ||
@@ -98,9 +98,9 @@ LLIR_COST_OF(llir::ReduceOp) {
               countElements(operands[0]) * Expr(widthFactor(operands[0])), 1};
 }
 
-/// Functions of rows, of so many scalar operations an element in the type of
-/// the computation. Their results, like those of elementwise ops, are used
-/// inside the kernel.
+/// Functions of rows that take `perElement` scalar operations for each element,
+/// in the type of the computation. Their results, as those of elementwise ops,
+/// are used inside the kernel.
 static Cost costOfRows(TypeRange operands, int64_t perElement) {
   return {countBytes(operands[0]),
           {},
@@ -151,9 +151,9 @@ LLIR_COST_OF(llir::ScatterOp) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// The bytes of `v` that are touched where only rows of it are: an update in
-/// place touches those that it writes; those taken by index are read once for
-/// each index. Views before that move nothing.
+/// Returns the bytes of `v` that are accessed, if only some rows of it are. An
+/// update in place accesses the rows that it writes; a gather reads one row for
+/// each index. Views in between move nothing.
 static std::optional<Expr> countRows(Value v, bool inPlace) {
   if (v.use_empty())
     return std::nullopt;
@@ -204,7 +204,7 @@ Cost KernelOp::getCost() {
 // Code
 //===----------------------------------------------------------------------===//
 
-/// Operations of an index; a division takes several.
+/// Returns the operations of an index; a division takes several.
 static int64_t countOperations(const Expr &e) {
   constexpr int64_t kDivision = 4;
   bool divides =
@@ -222,7 +222,7 @@ static int64_t countOperations(hlir::MapAttr map) {
   return count;
 }
 
-// Ops whose code is in the loops of their readers.
+// Ops whose code is in the loops of their readers:
 
 int64_t ElementwiseOp::getCodeSize() {
   int64_t width = widthFactor(getResult().getType());
@@ -235,18 +235,18 @@ int64_t ViewOp::getCodeSize() { return countOperations(getMap()); }
 int64_t IotaOp::getCodeSize() { return countOperations(getMap()); }
 int64_t llir::ConstantOp::getCodeSize() { return 1; }
 
-/// The index, its check, and lanes that are read one by one.
+/// The index, its check, and lanes that are loaded one by one.
 int64_t llir::GatherOp::getCodeSize() { return 16; }
 
-/// The span, its check, and the loop over it.
+/// The segment bounds, their check, and the loop over the segment.
 int64_t SegmentReduceOp::getCodeSize() { return 32; }
 
-// Ops with their own loops.
+// Ops with loops of their own:
 
-/// Adding an element to the sum, and a share of combining the lanes.
+/// The accumulation of an element, and a share of the reduction across lanes.
 int64_t llir::ReduceOp::getCodeSize() { return 4; }
-/// Two vectors at a time, one, and the masked remainder; or rows in lanes, each
-/// of these twice.
+/// Loops of two vectors, of one vector, and the masked remainder; or lanes
+/// across rows, with each of these twice.
 int64_t llir::ReduceOp::getLoopCopies() { return 6; }
 
 int64_t SoftmaxOp::getCodeSize() { return 16; }
@@ -258,9 +258,9 @@ int64_t RMSNormOp::getLoopCopies() { return 6; }
 
 /// A register tile.
 int64_t GemmOp::getCodeSize() { return 32; }
-/// Tiles hold two to four copies, dot products of few rows up to sixteen.
+/// Tiles have two to four copies, dot products of few rows up to sixteen.
 int64_t GemmOp::getLoopCopies() { return 8; }
-/// Each of those dot products has its own epilogue.
+/// Each of these dot products has its own epilogue.
 int64_t GemmOp::getReaderCopies() { return 4; }
 
 /// The address, and combining the old element with the update.

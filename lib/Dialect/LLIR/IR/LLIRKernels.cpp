@@ -44,12 +44,12 @@ LogicalResult KernelOp::verifyRegions() {
   return success();
 }
 
-/// A map without dims and with one result.
+/// Returns whether the map has no dims and one result.
 static bool isQuantity(hlir::MapAttr map) {
   return map.getNumDims() == 0 && map.getResults().size() == 1;
 }
 
-/// The elements of the result as positions in the operand.
+/// Reads the positions of the result's elements in the operand.
 SmallVector<hlir::IndexRead> AliasOp::getIndexReads() {
   Expr place = Expr::dim(0) + getOffset().getResults()[0];
   return {{hlir::MapAttr::get(getContext(), 1, place),
@@ -93,7 +93,7 @@ LogicalResult ConcatOp::verify() {
 // schedule
 //===----------------------------------------------------------------------===//
 
-/// Quantities of a schedule's entries are over its symbols alone.
+/// Checks that the quantities of a schedule entry use its symbols only.
 static LogicalResult verifySymbols(Operation *op, ArrayRef<Expr> exprs,
                                    StringRef what) {
   auto schedule = dyn_cast<ScheduleOp>(op);
@@ -136,8 +136,8 @@ LogicalResult ArgumentOp::verify() {
   return success();
 }
 
-/// Its counterpart may stand later in the module; whoever writes the artifact
-/// looks for it.
+/// The op's counterpart may follow later in the module; the artifact writer
+/// checks that it exists.
 LogicalResult PreparedOp::verify() {
   auto type = dyn_cast<RankedTensorType>(getType());
   if (!type || !hlir::getDType(type.getElementType()) || !type.hasStaticShape())
@@ -155,7 +155,7 @@ LogicalResult SlotOp::verify() {
 LogicalResult CountersOp::verify() {
   if (failed(verifyQuantity(*this, getBytes(), "bytes")))
     return failure();
-  // Another step could find them on their way.
+  // Another step could see counters while they are not zero.
   for (OpOperand &use : getBuffer().getUses()) {
     auto step = dyn_cast<StepOp>(use.getOwner());
     bool isWorkspace =
@@ -181,7 +181,7 @@ LogicalResult StepOp::verify() {
                                          "of a library"
                                        : "calls neither a function nor a "
                                          "library");
-  // A slot; of a kernel, counters as well.
+  // The workspace is a slot, and for a kernel also counters.
   ValueRange own = getWorkspace();
   if (!own.empty() &&
       !(own.size() == (isLibrary ? 1 : 2) && own[0].getDefiningOp<SlotOp>() &&
@@ -211,7 +211,7 @@ static Operation *lookUpCallee(StepOp step) {
              : nullptr;
 }
 
-/// The kernel that a step calls, as long as it has no code.
+/// Returns the kernel that a step calls, if it has no generated code yet.
 static FunctionOpInterface getKernelFunction(Operation *callee) {
   auto function = dyn_cast_or_null<FunctionOpInterface>(callee);
   bool isTensors = function && !function.isExternal() &&
@@ -228,7 +228,7 @@ Expr PreparedOp::getSize() { return countBytes(getType()); }
 Expr ResultOp::getSize() { return countBytes(getType()); }
 Expr PartOp::getSize() { return getBytes().getResults()[0]; }
 
-/// The bytes that the kernel reads and writes as positions in the buffers.
+/// Reads the bytes that the kernel reads and writes, as positions in buffers.
 SmallVector<hlir::IndexRead> StepOp::getIndexReads() {
   SmallVector<hlir::IndexRead> reads;
   FunctionOpInterface function = getKernelFunction(lookUpCallee(*this));
@@ -278,8 +278,8 @@ LogicalResult StepOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 // What programs depend on
 //===----------------------------------------------------------------------===//
 
-/// In types and attributes of it and of all that it holds, guards of schedules
-/// among them.
+/// Searches the types and attributes of the op and of all ops inside it,
+/// including the guards of schedules.
 bool llir::usesSymbols(Operation *root) {
   std::vector<std::string> used;
   AttrTypeWalker walker;

@@ -14,13 +14,14 @@ static Type elementOf(Value value) {
 }
 
 namespace {
-/// A matrix of the op: its map, extents of (batch, row, column), the value.
+/// A matrix of the op: its value, its map, and the extents of (batch, row,
+/// column).
 struct Matrix {
   MapAttr map;
   SmallVector<Expr, 3> extents;
   Value value;
   StringRef what;
-  /// Whether the column has to be the dim of stride 1.
+  /// Whether the column must be the dim of stride 1.
   bool isRowMajor = false;
 };
 } // namespace
@@ -49,8 +50,8 @@ static SmallVector<Matrix, 4> getMatrices(CublasLtMatmulOp op) {
 // Verification
 //===----------------------------------------------------------------------===//
 
-/// offset, and the strides of batch, row and column; std::nullopt where the map
-/// is not linear.
+/// Returns the offset and the strides of batch, row and column; std::nullopt if
+/// the map is not linear.
 static std::optional<SmallVector<Expr, 4>> getStrides(MapAttr map) {
   Expr rest = map.getResults()[0];
   SmallVector<Expr, 4> strides(4);
@@ -144,7 +145,7 @@ bool llir::hasExactEpilogues(MapAttr map, Type element,
                              const Assumptions &symbols) {
   constexpr int64_t kAligned = 16;
   SmallVector<Expr, 4> strides = *getStrides(map);
-  // Elements of a row, or of a column, are neighbours.
+  // The elements of a row, or of a column, are contiguous.
   for (Expr &stride : llvm::drop_begin(strides, 2))
     if (stride.isConstant(1)) {
       stride = 0;
@@ -184,8 +185,8 @@ Cost CublasLtMatmulOp::getCost() {
   return cost;
 }
 
-/// What NVIDIA recommends for Hopper; a product that sums parts of k apart
-/// keeps them there.
+/// The size that NVIDIA recommends for Hopper. A split-k product keeps its
+/// partial sums there.
 int64_t CublasLtMatmulOp::getWorkspaceBytes() { return int64_t(32) << 20; }
 
 LaunchAttrInterface CublasLtMatmulOp::getLaunch() {

@@ -22,8 +22,8 @@ static bool sameShape(Operation *op, Value a, Value b) {
   return mayBeEqual(op, hlir::getExtents(a), hlir::getExtents(b));
 }
 
-/// The element type in which a function of `type` is computed, or null where
-/// `type` has no arithmetic.
+/// Returns whether functions are computed in `type`: false for types without
+/// arithmetic.
 static bool isComputeType(Type type) {
   return (isa<FloatType>(type) && !hlir::isStorageType(type)) ||
          type.isSignlessInteger(32) || type.isInteger(64);
@@ -119,7 +119,7 @@ LogicalResult ElementwiseOp::verify() {
 // view, constant, iota
 //===----------------------------------------------------------------------===//
 
-/// A map from the index space of `domain` to that of `range`.
+/// Checks a map from the index space of `domain` to that of `range`.
 static LogicalResult verifyMap(Operation *op, hlir::MapAttr map,
                                unsigned domainRank, RankedTensorType range,
                                StringRef what) {
@@ -254,7 +254,7 @@ static LogicalResult verifyRows(Operation *op, Value indices, Value rows) {
   return success();
 }
 
-/// Extents of the rows of `rows` at each of `indices`.
+/// Returns the shape of the rows of `rows` at each of `indices`.
 static SmallVector<Expr> getTakenShape(Value indices, Value rows) {
   SmallVector<Expr> extents = hlir::getExtents(indices);
   llvm::append_range(extents, ArrayRef(hlir::getExtents(rows)).drop_front());

@@ -21,7 +21,7 @@ inline mlir::FailureOr<Expr> parseQuantity(mlir::AsmParser &parser,
   return e;
 }
 
-/// Parses `name = e, ` of each name, what precedes the facts of a launch.
+/// Parses `name = e, ` for each name: what precedes the facts of a launch.
 inline mlir::ParseResult
 parseNamedQuantities(mlir::AsmParser &parser,
                      llvm::ArrayRef<llvm::StringLiteral> names,
@@ -35,7 +35,7 @@ parseNamedQuantities(mlir::AsmParser &parser,
   return mlir::success();
 }
 
-/// Parses `<name = e, ..., facts>`; null facts where that fails.
+/// Parses `<name = e, ..., facts>`; null facts on failure.
 inline std::pair<hlir::MapAttr, mlir::DictionaryAttr>
 parseQuantitiesAndFacts(mlir::AsmParser &parser,
                         llvm::ArrayRef<llvm::StringLiteral> names) {
@@ -47,7 +47,7 @@ parseQuantitiesAndFacts(mlir::AsmParser &parser,
   return {hlir::MapAttr::get(parser.getContext(), 0, quantities), facts};
 }
 
-/// Prints what `parseQuantitiesAndFacts` reads.
+/// Prints what `parseQuantitiesAndFacts` parses.
 inline void printQuantitiesAndFacts(mlir::AsmPrinter &printer,
                                     llvm::ArrayRef<llvm::StringLiteral> names,
                                     hlir::MapAttr quantities,

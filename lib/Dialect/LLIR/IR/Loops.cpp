@@ -8,12 +8,13 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Of dims, ops and lanes: more than any kernel has.
+/// The limit for numbers of dims, ops and lanes: larger than in any kernel.
 static constexpr unsigned kLargestNumber = 1 << 30;
-/// Of a dim that is reduced: the last to arrive reads the states of all.
+/// The limit for split-k parts: the last part to finish reads all states.
 static constexpr unsigned kMostParts = 1 << 16;
 
-/// The number after `prefix` in a keyword such as `d3`; nothing for any other.
+/// Returns the number after `prefix` in a keyword such as `d3`; std::nullopt
+/// for any other keyword.
 static std::optional<unsigned> getNumberAfter(StringRef prefix,
                                               StringRef keyword) {
   unsigned number;
@@ -24,7 +25,7 @@ static std::optional<unsigned> getNumberAfter(StringRef prefix,
   return number;
 }
 
-/// A keyword that is `prefix` and a number.
+/// Parses a keyword that is `prefix` followed by a number.
 static ParseResult parseNumbered(AsmParser &parser, StringRef prefix,
                                  StringRef what, unsigned &number) {
   SMLoc loc = parser.getCurrentLocation();
@@ -43,8 +44,8 @@ static ParseResult parseNumbered(AsmParser &parser, StringRef prefix,
 // Axes
 //===----------------------------------------------------------------------===//
 
-/// d0*d1:4096 v16. Lanes end an axis, so the keyword after it is looked at only
-/// if it is one of lanes.
+/// Parses an axis such as d0*d1:4096 v16. Lanes end an axis, so the parser
+/// consumes the keyword after it only if it states lanes.
 static FailureOr<LoopAxisAttr> parseAxis(AsmParser &parser) {
   SMLoc loc = parser.getCurrentLocation();
   SmallVector<unsigned> dims;
@@ -96,7 +97,7 @@ LogicalResult LoopAxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    unsigned lanes) {
   if (dims.empty())
     return emitError() << "an axis has a dim";
-  // Room for a block, and the index after it, fit into 64 bits.
+  // A block, and the index after it, must fit into 64 bits with room to spare.
   constexpr int64_t kMostIndices = std::numeric_limits<int32_t>::max();
   if (block < 0 || block > kMostIndices)
     return emitError() << "a block is from 1 to " << kMostIndices << ", found "
@@ -128,7 +129,7 @@ void LoopAxisAttr::print(AsmPrinter &printer) const {
 // Forms
 //===----------------------------------------------------------------------===//
 
-/// {rows = 14, pack = columns}; numbers are i64, words strings.
+/// Parses {rows = 14, pack = columns}: numbers are i64, words are strings.
 static ParseResult parseNumbers(AsmParser &parser, NamedAttrList &numbers) {
   auto parseOne = [&]() -> ParseResult {
     SMLoc loc = parser.getCurrentLocation();
@@ -151,7 +152,7 @@ static ParseResult parseNumbers(AsmParser &parser, NamedAttrList &numbers) {
                                         parseOne);
 }
 
-/// The rest of `opN = form {numbers}`, after its first word.
+/// Parses the rest of `opN = form {numbers}`, after `opN`.
 static FailureOr<LoopFormAttr> parseForm(AsmParser &parser, SMLoc loc,
                                          unsigned op) {
   StringRef form;
@@ -231,7 +232,7 @@ void LoopFormAttr::print(AsmPrinter &printer) const {
 // Cases
 //===----------------------------------------------------------------------===//
 
-/// (2 * s: [0, 4], s1: [8, ])
+/// Parses (2 * s: [0, 4], s1: [8, ]).
 static ParseResult parseGuard(AsmParser &parser, hlir::MapAttr &guard,
                               SmallVector<int64_t> &bounds) {
   SmallVector<Expr> quantities;
@@ -265,7 +266,7 @@ static ParseResult parseAxes(AsmParser &parser,
       });
 }
 
-/// parts(16)
+/// Parses parts(16).
 static ParseResult parseParts(AsmParser &parser, unsigned &parts) {
   if (failed(parser.parseOptionalKeyword("parts")))
     return success();
@@ -279,7 +280,7 @@ static ParseResult parseParts(AsmParser &parser, unsigned &parts) {
   return success();
 }
 
-/// threads(256) or threads(256, 32)
+/// Parses threads(256) or threads(256, 32).
 static ParseResult parseThreads(AsmParser &parser, unsigned &threads,
                                 unsigned &team) {
   if (failed(parser.parseOptionalKeyword("threads")))
@@ -294,7 +295,7 @@ static ParseResult parseThreads(AsmParser &parser, unsigned &threads,
   return success();
 }
 
-/// `isLast` is set unless `else` came after the case.
+/// Sets `isLast` unless `else` follows the case.
 static FailureOr<LoopCaseAttr> parseCase(AsmParser &parser, bool &isLast) {
   SMLoc loc = parser.getCurrentLocation();
   hlir::MapAttr guard;
@@ -331,7 +332,7 @@ static FailureOr<LoopCaseAttr> parseCase(AsmParser &parser, bool &isLast) {
     forms.push_back(*form);
     wordLoc = parser.getCurrentLocation();
   }
-  // One spelling for each schedule: equal kernels are equal text.
+  // Each schedule has one spelling, so that equal kernels have equal text.
   llvm::sort(forms, [](LoopFormAttr a, LoopFormAttr b) {
     return a.getOp() < b.getOp();
   });

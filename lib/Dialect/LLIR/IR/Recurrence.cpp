@@ -25,12 +25,13 @@ Index RecurrenceOp::getInputIndex(unsigned number, const Expr &trip,
   return to;
 }
 
-/// The shape of what is carried.
+/// Returns the shape of the carried tensors.
 static SmallVector<Expr> getShape(RecurrenceOp op) {
   return hlir::getExtents(op.getCarried()[0]);
 }
 
-/// Each trip and each index of an argument.
+/// Returns the domain of an input's map: the trips, then the index of its
+/// argument.
 static SmallVector<Expr> getDomain(RecurrenceOp op, unsigned input) {
   SmallVector<Expr> domain = {op.getTripsExpr()};
   llvm::append_range(domain, hlir::getExtents(op.getInputArguments()[input]));
@@ -147,7 +148,7 @@ LogicalResult RecurrenceOp::verifyRegions() {
   return wrong.empty() ? success() : LogicalResult(emitOpError() << wrong);
 }
 
-/// Carried elements at their own index, and any element of the inputs.
+/// Reads carried elements at their own index, and any element of the inputs.
 void RecurrenceOp::getReads(const Index &index, AddDim addDim, ReadAt read) {
   const size_t rank = getShape(*this).size();
   Index own(index.end() - static_cast<int64_t>(rank), index.end());
@@ -189,7 +190,7 @@ int64_t RecurrenceOp::getLoopCopies() { return 2; }
 SmallVector<Value> RecurrenceOp::expand(ImplicitLocOpBuilder &b,
                                         const Assumptions &,
                                         const MachineModel &) {
-  // A kernel writes what is read.
+  // The kernel writes only results that are read.
   SmallVector<Type> types;
   SmallVector<unsigned> read;
   for (OpResult result : getResults())

@@ -33,16 +33,17 @@ static Rescaling add(const Rescaling &x, const Rescaling &y, int64_t sign) {
     return x;
   if (x.is(0) && y.isScaled())
     return y;
-  // What is left where the reference cancels is not what was computed.
+  // A difference in which the reference cancels is not rescaled: its rounding
+  // errors would not match.
   int64_t slope = x.slope + sign * y.slope;
   bool isShift = x.isShifted() != y.isShifted() &&
                  (x.isShifted() ? y.isFixed() : x.isFixed());
   return isShift ? Rescaling::shifted(slope) : Rescaling::other();
 }
 
-/// Either x or y, by a condition that is fixed.
+/// Returns the rescaling of a select between x and y by a fixed condition.
 static Rescaling choose(const Rescaling &x, const Rescaling &y) {
-  // Zero is the same at any scale, and so is -inf after any shift.
+  // Zero is the same at any scale, and -inf is the same after any shift.
   if (x.isScaled() && (y.is(0) || (y.isScaled() && x.base == y.base)))
     return x;
   if (x.is(0) && y.isScaled())
@@ -55,7 +56,7 @@ static Rescaling choose(const Rescaling &x, const Rescaling &y) {
   return Rescaling::other();
 }
 
-/// base(x): the exponential of what the reference is subtracted from.
+/// Returns the rescaling of base(x), where the reference is subtracted in x.
 static Rescaling exponentiate(const Rescaling &x, Fn base) {
   bool isRelative = x.isShifted() && x.slope == -1;
   return isRelative ? Rescaling::scaled(base) : Rescaling::other();
@@ -63,7 +64,7 @@ static Rescaling exponentiate(const Rescaling &x, Fn base) {
 
 Rescaling ElementwiseOp::getRescaling(ArrayRef<Rescaling> operands) {
   if (areFixed(operands)) {
-    // A cast leaves the numbers that matter here as they are.
+    // A cast preserves the numbers that matter here (0 and infinities).
     bool isCast = getFn() == Fn::Cast;
     return {Rescaling::Kind::Fixed, 0, Fn(0),
             isCast ? operands[0].number : std::nullopt};

@@ -47,9 +47,9 @@ LogicalResult ScanOp::verify() {
   return success();
 }
 
-/// As many simple operations as take the time that an element was measured to
-/// take: 0.5 ns, with exponentials 15. Without the launch where the extent may
-/// be of any size: what a row comes to in another way costs its square.
+/// The cost in simple operations, fitted to measured times of an element: 0.5
+/// ns, with exponentials 15. Without a launch if the extent is unbounded: the
+/// alternatives cost the square of a row's length.
 std::optional<Cost> ScanOp::getCostOf(TypeRange operands, TypeRange results,
                                       DictionaryAttr attributes) {
   constexpr int64_t kStep = 10, kExp = 300;

@@ -23,20 +23,20 @@ SmallVector<Type> llir::getScanStates(ScanKind kind, Type from, Type to,
   }
   if (!isa<FloatType>(from))
     return {from};
-  // A result of another type than the operand is rounded from it.
+  // A result of another type than the operand is rounded from the wide type.
   Type wide = from.isF64() || to.isF64()
                   ? Type(Float64Type::get(from.getContext()))
                   : Type(Float32Type::get(from.getContext()));
   if (kind == ScanKind::LogSumExp)
     return {wide, wide};
-  // Products leave the range of f32 sooner than sums.
+  // Products overflow f32 sooner than sums.
   if (kind == ScanKind::Product && !from.isF16() && !from.isBF16())
     wide = Float64Type::get(from.getContext());
   return {wide};
 }
 
 namespace {
-/// A scanned tensor as [outer, length, inner], and how it is cut.
+/// A scanned tensor as [outer, length, inner], and the length of its parts.
 struct Scanned {
   Scanned(Value operand, uint64_t axis, const Expr &part)
       : extents(hlir::getExtents(operand)), part(part) {
@@ -52,8 +52,8 @@ struct Scanned {
 };
 } // namespace
 
-/// Threads for units of `part` elements each: a team where these lie side by
-/// side in memory.
+/// Chooses the threads for work items of `part` elements each: a thread group
+/// if these are contiguous in memory.
 static WholeThreads chooseScanThreads(const Scanned &of, const Expr &units,
                                       const Assumptions &symbols,
                                       const MachineModel &machine) {
@@ -101,7 +101,7 @@ static LogicalResult verifyPart(Operation *op, Value operand, uint64_t axis,
   return success();
 }
 
-/// That `states` are those of the parts.
+/// Checks that `states` are the states of the parts.
 static LogicalResult verifyStates(Operation *op, const Scanned &of,
                                   uint64_t axis, ValueRange states,
                                   ArrayRef<Type> types) {
@@ -128,7 +128,7 @@ LogicalResult ScanPartsOp::verify() {
   if (failed(verifyPart(*this, getOperand(), getAxis(), getPart())))
     return failure();
   Type from = elementOf(getOperand());
-  // A sum may be kept in more than its elements need.
+  // A sum may be kept in a wider type than the elements have.
   Type to = getStates().empty() ? from : elementOf(getStates()[0]);
   return verifyStates(*this, {getOperand(), getAxis(), getPartExtent()},
                       getAxis(), getStates(),
@@ -246,14 +246,15 @@ std::string ScanRowsOp::checkTeam(unsigned threads, unsigned team,
 // scan as kernels
 //===----------------------------------------------------------------------===//
 
-/// Elements of a part, or nothing where a unit takes a whole row: rows are many
-/// or short.
+/// Returns the elements of a part; std::nullopt if a work item takes a whole
+/// row, because rows are many or short.
 static std::optional<Expr> choosePart(ScanOp op, const Scanned &of,
                                       const Assumptions &symbols,
                                       const MachineModel &machine) {
-  // Elements of a part at least, of a team's and of one thread's; parts of a
-  // row at most, for each reads what all before it come to; rows that are work
-  // enough for a multiprocessor, likewise.
+  // The least elements of a part, for a thread group and for one thread. The
+  // most parts of a row: each part reads the totals of all parts before it. And
+  // the number of rows that keeps an SM busy, for a thread group and for one
+  // thread.
   constexpr int64_t kTeamPart = 1024, kOwnPart = 64, kMostParts = 1024;
   constexpr double kTeamRows = 2, kOwnRows = 512;
   constexpr int64_t kFewest = 8;
@@ -267,8 +268,8 @@ static std::optional<Expr> choosePart(ScanOp op, const Scanned &of,
       Expr(least) * Expr::max(1, Expr::ceilDiv(of.length, least * kMostParts)));
 }
 
-/// The scan that gives the places of what `op` gives, or the other way round;
-/// null where there is none.
+/// Returns the scan that gives the positions of the extrema that `op` gives, or
+/// vice versa; null if there is none.
 static ScanOp findOther(ScanOp op) {
   auto isPlain = [](ScanOp scan) {
     return (scan.getKind() == ScanKind::Max ||
@@ -297,7 +298,7 @@ SmallVector<Value> ScanOp::expand(ImplicitLocOpBuilder &b,
   attributes.set("kind", getKindAttr());
   attributes.set("axis", getAxisAttr());
   attributes.set("reverse", getReverseAttr());
-  // One walk gives both.
+  // One kernel computes both.
   ScanOp other = findOther(*this);
   const bool positions = getPositions() || other;
   attributes.set("positions", b.getBoolAttr(positions));
@@ -324,7 +325,7 @@ SmallVector<Value> ScanOp::expand(ImplicitLocOpBuilder &b,
   auto kernel = makeWholeKernel<ScanRowsOp>(b, results, operands, attributes);
   if (!other)
     return {kernel.getResults()[0]};
-  // Places come first.
+  // Positions are the first result.
   const unsigned own = getPositions() ? 0 : 1;
   other.getResult().replaceAllUsesWith(kernel.getResults()[1 - own]);
   return {kernel.getResults()[own]};

@@ -31,7 +31,7 @@ LogicalResult SequenceOp::verifyRegions() {
     if (!kernel.getLoops() || kernel.getLoops()->getCases().size() != 1)
       return op.emitOpError()
              << "is part of a sequence, and has no schedule of one case";
-    // What the sequence reads is nobody's to write.
+    // A sequence must not write its operands.
     if (kernel.getInPlace() && !kernel.getInputs()[0].getDefiningOp<KernelOp>())
       return op.emitOpError() << "is in place of an operand that no kernel of "
                                  "its sequence has written";
@@ -39,7 +39,7 @@ LogicalResult SequenceOp::verifyRegions() {
   return success();
 }
 
-/// Any element of the operands.
+/// Any element of the operands may be read.
 void SequenceOp::getReads(const Index &, AddDim addDim, ReadAt read) {
   for (OpOperand &operand : getInputsMutable()) {
     Index at;

@@ -1,9 +1,9 @@
 //===- SortKernels.cpp - Orders as kernels --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Runs that a block of threads sorts in shared memory, and passes that merge
-// several of them. Where only the first of a row are wanted, runs are cut to so
-// many, and there is little left to merge.
+// A block sorts runs in shared memory, and passes merge several runs each. If
+// only the first elements of a row are wanted, runs are cut to that number, and
+// little is left to merge.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +21,8 @@ static RankedTensorType typeOf(Value value) {
 }
 static Type elementOf(Value value) { return typeOf(value).getElementType(); }
 
-/// Elements of a row that is cut into pieces of `piece` elements, of each of
-/// which those from `begin` on are taken, at most `keep`.
+/// Returns how many elements are kept of a row that is cut into pieces of
+/// `piece` elements: at most `keep` of each piece, from `begin` on.
 static Expr countTaken(const Expr &row, const Expr &piece, const Expr &keep,
                        const Expr &begin) {
   auto ofPiece = [&](const Expr &extent) {
@@ -41,8 +41,8 @@ static LogicalResult verifyQuantity(Operation *op, hlir::MapAttr map,
   return success();
 }
 
-/// Positions, or positions and keys of the type `key`, in rows as those of
-/// `operand`, with `taken` elements.
+/// Checks the results: positions, or positions and keys of type `key`, in rows
+/// like those of `operand` with `taken` elements.
 static LogicalResult verifyResults(Operation *op, Value operand,
                                    const Expr &taken, Type key) {
   ResultRange results = op->getResults();
@@ -76,7 +76,7 @@ static Expr countBytesOf(TypeRange types) {
   return bytes;
 }
 
-/// Every row, read at an index of its own.
+/// Returns an arbitrary position in the row at `index`.
 static Index atAnyPlace(const Index &index, Value operand, AddDim addDim) {
   Index at = index;
   at.back() = addDim(hlir::getExtents(operand).back());
@@ -87,11 +87,11 @@ static Index atAnyPlace(const Index &index, Value operand, AddDim addDim) {
 // sort_runs
 //===----------------------------------------------------------------------===//
 
-/// Of the elements of a run: what the threads of a block exchange twice each
-/// step.
+/// The least and the most elements of a run that a block sorts.
 static constexpr int64_t kLeastRun = 64, kMostRun = 2048;
-/// Runs of which each element counts those before it in less time than
-/// exchanges take, which wait for each other.
+/// The longest run that is sorted by counting, for each element, the elements
+/// before it. That is faster than a bitonic network, whose exchanges wait for
+/// each other.
 static constexpr int64_t kMostCounted = 256;
 
 LogicalResult SortRunsOp::verify() {
@@ -143,9 +143,9 @@ Expr SortRunsOp::countOperations() {
   const int64_t steps = llvm::Log2_64(getRun());
   return countElements(getOperand().getType()) * Expr(steps * (steps + 1));
 }
-/// Threads of a block: one for each pair that is exchanged. Where elements are
-/// counted, more warps have fewer elements each (of 128 elements each warp of
-/// 256 threads has 16).
+/// Returns the threads of a block: one for each pair of exchanged elements. For
+/// counting there are more, so that each warp has fewer elements (of 128
+/// elements, each warp of 256 threads has 16).
 static unsigned countThreads(SortRunsOp op) {
   const auto run = static_cast<unsigned>(op.getRun());
   return op.getCounted() ? 2 * run : run / 2;
@@ -213,7 +213,7 @@ int64_t MergeRunsOp::getLoopCopies() { return 2; }
 
 Expr MergeRunsOp::countUnits() { return countElements(getKeys().getType()); }
 Expr MergeRunsOp::countOperations() {
-  // A search in each run.
+  // One search in each run.
   return countUnits() * Expr(static_cast<int64_t>(16 * getWays()));
 }
 WholeThreads MergeRunsOp::chooseThreads(const Assumptions &,
@@ -232,10 +232,10 @@ std::string MergeRunsOp::checkTeam(unsigned, unsigned team,
 // argsort as kernels
 //===----------------------------------------------------------------------===//
 
-/// Whether the order of one row of integers takes less time where each element
-/// counts those before it, on all multiprocessors, than where one of them sorts
-/// all. Operations of an exchange of two elements, with where they are, and of
-/// a comparison of two.
+/// Returns whether one row of integers is ordered faster by counting, for each
+/// element, the elements before it on all SMs, than by a sort in one block. The
+/// constants are the operations to exchange two elements with their positions,
+/// and to compare two elements.
 static bool isBetterCounted(ArgsortOp op, const MachineModel &machine) {
   constexpr double kExchange = 48, kComparison = 8;
   std::optional<int64_t> n =
@@ -255,8 +255,8 @@ static bool isBetterCounted(ArgsortOp op, const MachineModel &machine) {
          std::exp2(steps) / 2 * steps * (steps + 1) / 2 * kExchange / rate;
 }
 
-/// The order of one row, where each element is put behind as many as come
-/// before it.
+/// Orders one row: each element goes to the position given by the number of
+/// elements before it.
 static Value expandByCounts(ArgsortOp op, ImplicitLocOpBuilder &b) {
   using hlir::MapAttr;
   MLIRContext *context = b.getContext();
@@ -311,7 +311,7 @@ static Value expandByCounts(ArgsortOp op, ImplicitLocOpBuilder &b) {
         ViewOp::create(b, typeOf(n, i64), zero, MapAttr::get(context, 1, {}));
     Value place = IotaOp::create(b, typeOf(n, i64),
                                  MapAttr::get(context, 1, Expr::dim(0)));
-    // Sums of integers need no order.
+    // Integer sums need no order.
     return ScatterOp::create(b, none.getType(), hlir::Combine::Add, none, rank,
                              place, /*checked=*/false);
   });
@@ -326,11 +326,12 @@ SmallVector<Value> ArgsortOp::expand(ImplicitLocOpBuilder &b,
                                      const MachineModel &machine) {
   if (isBetterCounted(*this, machine))
     return {expandByCounts(*this, b)};
-  // Of whole rows searches are long: one for each element in a pass is fastest,
-  // unless most passes have nothing to do. Of the first of each run they are
-  // few and short.
+  // How many runs a pass merges. Whole rows need one long search for each
+  // element and run, so merging two at a time is fastest, unless the length is
+  // unbounded and most passes would be empty. If only the first elements of
+  // each run are kept, searches are few and short.
   constexpr int64_t kWays = 2, kWaysOfAny = 8, kWaysOfFirst = 32;
-  // Of the elements of a row, which positions of i32 tell.
+  // Positions of i32 (unsigned) limit the elements of a row.
   constexpr int64_t kMostElements = int64_t(1) << 32;
   SmallVector<Expr> extents = hlir::getExtents(getOperand());
   Expr n = extents.back(), count = hlir::getExtents(getResult()).back(),
@@ -346,8 +347,9 @@ SmallVector<Value> ArgsortOp::expand(ImplicitLocOpBuilder &b,
     return hlir::MapAttr::get(getContext(), 0, symbols.simplify(e));
   };
   Type key = getKeyType(elementOf(getOperand())), i32 = b.getI32Type();
-  // What is taken of pieces of `piece` elements, which are of so many of the
-  // operand's; of the last one what is wanted.
+  // States what to keep of pieces of `piece` elements, which cover `covered`
+  // elements of the operand each: of the last piece, the elements that are
+  // wanted.
   Expr kept;
   auto take = [&](NamedAttrList &attributes, const Expr &piece,
                   SmallVectorImpl<Type> &types) {
@@ -381,7 +383,7 @@ SmallVector<Value> ArgsortOp::expand(ImplicitLocOpBuilder &b,
                            ? kWays
                            : kWaysOfAny;
   while (!isLast()) {
-    // Without one there is nothing to merge.
+    // An empty run has nothing to merge.
     Expr run = symbols.simplify(Expr::max(1, kept));
     covered *= ways;
     NamedAttrList merging;

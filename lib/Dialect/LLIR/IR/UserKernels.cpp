@@ -65,8 +65,8 @@ LogicalResult UserCodeOp::verify() {
   return success();
 }
 
-/// What the sizes of a kernel may depend on: symbols that an operand's type
-/// gives a value.
+/// Returns the symbols that the sizes of a kernel may use: those whose value
+/// follows from the type of an operand.
 static llvm::StringSet<> getBoundSymbols(FunctionType type) {
   llvm::StringSet<> bound;
   for (Type operand : type.getInputs())

@@ -14,7 +14,7 @@ using namespace luminal::llir;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A fact of a launch besides where its code is.
+/// A field of a launch, other than the location of its code.
 struct Fact {
   StringRef name;
   bool (*isRight)(Attribute);
@@ -56,7 +56,7 @@ static LogicalResult verifyLaunch(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-/// Empty where it is not stated.
+/// Returns a text field; empty if it is not stated.
 static StringRef getText(DictionaryAttr facts, StringRef name) {
   auto text = facts.getAs<StringAttr>(name);
   return text ? text.getValue() : StringRef();
@@ -71,8 +71,8 @@ static DictionaryAttr setCode(DictionaryAttr facts, StringRef code,
   return list.getDictionary(facts.getContext());
 }
 
-/// The quantities by name, a field `values` for each of them, and where the
-/// code is.
+/// Adds the quantities by name, one field `values` for each value, and the
+/// location of the code.
 static void addFields(SmallVectorImpl<LaunchField> &fields,
                       hlir::MapAttr quantities, DictionaryAttr facts,
                       ArrayRef<StringLiteral> names) {

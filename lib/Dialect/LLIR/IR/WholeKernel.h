@@ -8,7 +8,7 @@
 
 namespace luminal::llir {
 
-/// A kernel that holds `OpTy` alone, on the kernel's operands.
+/// Builds a kernel that holds only an `OpTy`, on the kernel's operands.
 template <typename OpTy>
 KernelOp makeWholeKernel(mlir::ImplicitLocOpBuilder &b, mlir::TypeRange results,
                          mlir::ValueRange operands, mlir::NamedAttrList attrs) {

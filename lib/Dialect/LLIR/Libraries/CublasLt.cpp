@@ -24,7 +24,7 @@ public:
                         StringRef precision) const override;
 };
 
-/// Nanoseconds by kernels and by the library.
+/// Nanoseconds with kernels and with the library.
 struct Price {
   double kernels = 0, library = 0;
 };
@@ -46,8 +46,8 @@ static int64_t widthOf(RankedTensorType type) {
   return dtypeSize(*hlir::getDType(type.getElementType()));
 }
 
-/// Whether a value is computed from what a reduction gave, which fusion leaves
-/// in the kernel of that: the scaled rows of a norm.
+/// Returns whether a value depends on the result of a reduction, such as the
+/// scaled rows of a norm; fusion leaves it in the kernel of the reduction.
 static bool followsReduction(Value value) {
   SetVector<Value> seen;
   seen.insert(value);
@@ -61,8 +61,8 @@ static bool followsReduction(Value value) {
   return false;
 }
 
-/// Whether fusion would compute a value in the kernel of its only reader, so
-/// that a library costs a pass over memory more.
+/// Returns whether fusion would compute a value in the kernel of its only
+/// reader, so that a library call costs an additional pass over memory.
 static bool wouldFuse(Value value) {
   Operation *op = value.getDefiningOp();
   return op && value.hasOneUse() && isa<BodyOpInterface>(op) &&
@@ -70,9 +70,9 @@ static bool wouldFuse(Value value) {
          !followsReduction(value);
 }
 
-/// Whether a matrix, where there is one, begins its rows and batches at
-/// multiples of 16 bytes: then the library's epilogues are exact, and narrow
-/// types have its full rate.
+/// Returns whether the matrix is absent, or its rows and batches begin at
+/// multiples of 16 bytes. The library's epilogues are then exact, and 16-bit
+/// types run at full rate.
 static bool isAligned(const Matrix &matrix, const Assumptions &symbols) {
   return !matrix.map ||
          hasExactEpilogues(matrix.map, matrix.getType().getElementType(),
@@ -82,7 +82,7 @@ static bool isAtFullRate(const Matrix &matrix, const Assumptions &symbols) {
   return widthOf(matrix.getType()) > 2 || isAligned(matrix, symbols);
 }
 
-/// Whether neighbours along a dim of the map are neighbours in memory.
+/// Returns whether the matrix is contiguous along a dim of its map.
 static bool isAlong(const Matrix &matrix, unsigned dim) {
   if (!matrix.map)
     return true;
@@ -93,15 +93,15 @@ static bool isAlong(const Matrix &matrix, unsigned dim) {
   return (at.substituteDims(next) - at).isConstant(1);
 }
 
-/// What both take (getProductTime), and what a library costs
-/// besides: what fusion would do with operands and the result.
+/// Returns the prices of both (getProductTime), including the passes that a
+/// library call adds because fusion cannot handle operands and result.
 static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
                       const Assumptions &symbols, const MachineModel &machine) {
   auto value = [&](const Expr &e) { return nominalValue(e, symbols); };
   auto bytes = [&](RankedTensorType type) { return value(countBytes(type)); };
   RankedTensorType resultType = layout.result.getType();
   const MachineModel::Products &rates = machine.products;
-  // Both read what the program widens as it was.
+  // Both read an operand that the program widens in its narrow type.
   unsigned bits = layout.lhs.getType().getElementTypeBitWidth();
   const ProductShape shape = {value(layout.batch),
                               value(layout.rows),
@@ -112,7 +112,7 @@ static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
                                   unsigned(!isAlong(layout.rhs, 1))};
   const double work = shape.batch * shape.rows * shape.columns * shape.inner,
                least = std::min(shape.rows, shape.columns);
-  // A matrix that is a part of a tensor, or shared, is read once.
+  // A matrix that is a slice of a tensor, or shared by a batch, is read once.
   auto read = [&](const Matrix &matrix, const Expr &a, const Expr &b) {
     return std::min(bytes(matrix.getType()),
                     value(layout.batch * a * b) * widthOf(matrix.getType()));
@@ -122,7 +122,7 @@ static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
                  bytes(resultType);
   if (layout.addend.value)
     moved += bytes(layout.addend.getType());
-  // What is computed on its way to a tile is not copied.
+  // An operand that is computed on the way to a tile is not copied.
   auto isComputed = [](Value value) {
     while (auto view = value.getDefiningOp<ViewOp>())
       value = view.getOperand();
@@ -131,9 +131,9 @@ static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
   bool isStaged =
       !isComputed(layout.lhs.value) && !isComputed(layout.rhs.value);
   Price price;
-  // Few rows and small products have kernels of another kind, bound by memory,
-  // or by multiplying without tensor cores: 8 rows by 28672 x 4096 took 89 us
-  // on an H200, 57 by the library, 4 rows 62.
+  // A few rows and small products use other kernels, which are limited by
+  // memory or by FMA instructions: 8 rows by 28672 x 4096 took 89 us on an
+  // H200, 57 us with the library, and 4 rows 62 us.
   constexpr double kFewRows = 8, kSmall = 1 << 21, kPlainShare = 0.45;
   if (least > kFewRows && work >= kSmall)
     price.kernels = getProductTime(
@@ -143,15 +143,15 @@ static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
     price.kernels =
         work / (rates.kernels.of(std::max(bits, 32u)) * kPlainShare);
   price.library = getProductTime(shape, ProductCode::Library, machine);
-  // 4096 x 768 by 50257 in f16 took 3.1 to 3.6 ms on an H200 (kernels 1.8),
-  // 0.44 by the rate.
+  // Unaligned operands: 4096 x 768 by 50257 in f16 took 3.1 to 3.6 ms on an
+  // H200 (with kernels 1.8), although the rate predicts 0.44.
   constexpr double kLossUnaligned = 7;
   if (!isAtFullRate(layout.lhs, symbols) ||
       !isAtFullRate(layout.rhs, symbols) ||
       !isAtFullRate(layout.result, symbols))
     price.library =
         std::max(price.library, kLossUnaligned * work / rates.library.of(bits));
-  // Neither is faster than memory, nor than a launch.
+  // Neither is faster than memory traffic, nor than a launch.
   price.kernels = std::max(
       {price.kernels, moved / machine.sharedReadRate, machine.getKernelTime()});
   price.library = std::max(
@@ -159,13 +159,14 @@ static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
   auto addPass = [&](double passed) {
     price.library += passed / machine.sharedReadRate + rates.betweenCalls;
   };
-  // A copy is written by what computes the value, where nothing else reads it.
+  // If nothing else reads the value, its producer writes the copy.
   for (const Matrix &operand : {layout.lhs, layout.rhs})
     if (operand.copy
             ? !operand.value.getDefiningOp() || !operand.value.hasOneUse()
             : wouldFuse(operand.value))
       addPass(2 * bytes(operand.getType()));
-  // What follows and is not the library's, nor free where it is read.
+  // Ops after the product that the library does not compute, and that are not
+  // free at their readers.
   Value last = end.value;
   auto isFree = [&](Operation *op) {
     return isa<ViewOp>(op) ||
@@ -185,7 +186,8 @@ static Price getPrice(const FollowedProduct &end, const MatmulLayout &layout,
 // Replacement
 //===----------------------------------------------------------------------===//
 
-/// Whether the library's epilogue does what the ops do; f64 has none.
+/// Returns whether the library's epilogue computes exactly what the ops say; it
+/// has none for f64.
 static bool isPrecise(const FollowedProduct &end, const MatmulLayout &layout,
                       const Assumptions &symbols) {
   if (elementOf(end.value).isF64())
@@ -197,7 +199,7 @@ static bool isPrecise(const FollowedProduct &end, const MatmulLayout &layout,
       [&](const Matrix *matrix) { return isAligned(*matrix, symbols); });
 }
 
-/// The memory of an operand.
+/// Returns an operand in memory, copied if necessary.
 static Value getMemory(const Matrix &matrix, OpBuilder &builder) {
   if (!matrix.copy)
     return matrix.value;
@@ -241,7 +243,7 @@ LibraryChoice CublasLtLibrary::replace(Operation *op,
     return refuse("the library has no product of its element type");
   SmallVector<FollowedProduct> ends =
       follow(product, symbols, precision == "exact");
-  // As much as the library does at once.
+  // Try the longest chain of ops that the library computes at once.
   std::string reason;
   for (const FollowedProduct &end : llvm::reverse(ends)) {
     MatmulLayout layout;

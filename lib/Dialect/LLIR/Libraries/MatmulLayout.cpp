@@ -15,8 +15,8 @@ using luminal::hlir::MapAttr;
 // Positions
 //===----------------------------------------------------------------------===//
 
-/// The positions in memory of `value` read through `map`, where they are linear
-/// in the dims of `domain`.
+/// Returns the positions in memory of `value` read through `map`, if they are
+/// linear in the dims of `domain`.
 static std::optional<Strided> getStrided(Value value, MapAttr map,
                                          ArrayRef<Expr> domain,
                                          const Assumptions &symbols) {
@@ -29,7 +29,7 @@ static std::optional<Strided> getStrided(Value value, MapAttr map,
     std::optional<Expr::Linear> linear = rest.linearIn(i);
     if (!linear || linear->stride.hasDims())
       return std::nullopt;
-    // A dim of extent 1 is not walked.
+    // The stride of a dim of extent 1 does not matter.
     strided.strides.push_back(domain[i].isConstant(1) ? Expr(0)
                                                       : linear->stride);
     rest = linear->rest;
@@ -42,8 +42,8 @@ static Type elementOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getElementType();
 }
 
-/// The same of the memory that lies furthest behind views, with elements of
-/// this type, widened or not.
+/// Does the same for the memory furthest behind views and widening casts whose
+/// elements have the given type.
 static std::optional<Strided> findStrided(Value value, MapAttr map,
                                           ArrayRef<Expr> domain, Type element,
                                           const Assumptions &symbols) {
@@ -68,14 +68,14 @@ static std::optional<Strided> findStrided(Value value, MapAttr map,
 // What follows a product
 //===----------------------------------------------------------------------===//
 
-/// The number that all elements of a float tensor are.
+/// Returns the number that all elements of a float tensor are.
 static std::optional<double> getSplat(Value value) {
   while (auto view = value.getDefiningOp<ViewOp>())
     value = view.getOperand();
   return getFloatSplat(value);
 }
 
-/// Takes a tensor to be added to a product, as its addend or its bias.
+/// Adds a tensor to a product's epilogue, as its addend or its bias.
 static bool addOperand(FollowedProduct &end, Value operand,
                        ArrayRef<Expr> extents, const Assumptions &symbols) {
   if (getSplat(operand))
@@ -96,18 +96,19 @@ static bool addOperand(FollowedProduct &end, Value operand,
   return true;
 }
 
-/// Adds one elementwise op; false where it is none of a product's end.
+/// Adds one elementwise op to the epilogue; false if the library has no such
+/// op.
 static bool addElementwise(FollowedProduct &end, ElementwiseOp op,
                            ArrayRef<Expr> extents, const Assumptions &symbols,
                            bool isExact) {
   Type element = elementOf(end.value);
-  // The library computes in f32 and rounds at its end.
+  // The library computes in f32 and rounds at the end.
   if (op.getFn() == Fn::Cast) {
     Type to = elementOf(op.getResult());
     return element.isF32() && (to.isF16() || to.isBF16());
   }
-  // One rounding takes the place of several, and which sum comes first is open.
-  // A maximum moves no rounding.
+  // The library rounds once in place of several times, and the order of its
+  // sums is unspecified. A maximum changes no rounding.
   bool isFirst = !end.addend && !end.bias && end.alpha == 1;
   bool isSum = op.getFn() == Fn::Mul || op.getFn() == Fn::Add;
   if (isExact && op.getFn() != Fn::Max &&
@@ -174,10 +175,10 @@ llir::follow(ProductOpInterface op, const Assumptions &symbols, bool isExact) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Dims of the product as one.
+/// Dims of the product joined into one.
 struct Group {
   Expr extent;
-  /// In lhs, rhs, the result, the addend and the bias.
+  /// The strides in lhs, rhs, the result, the addend and the bias.
   SmallVector<Expr, 5> strides;
 };
 enum Tensor : unsigned { kLhs, kRhs, kResult, kAddend, kBias };
@@ -216,13 +217,13 @@ private:
   const FollowedProduct &end;
   const Assumptions &symbols;
   SmallVector<Strided, 5> tensors;
-  /// Of lhs and rhs, where they are copied.
+  /// The copies of lhs and rhs, if they are copied.
   Matrix copies[2];
   SmallVector<Group> rows, columns, batch;
 };
 } // namespace
 
-/// Where lhs, rhs, the result and what is added lie.
+/// Finds the positions of lhs, rhs, the result, and what is added.
 LayoutDecision LayoutFinder::findTensors() {
   SmallVector<Expr> extents = hlir::getExtents(op->getResult(0)),
                     domain = extents;
@@ -235,7 +236,7 @@ LayoutDecision LayoutFinder::findTensors() {
   Type resultType = elementOf(end.value), own = elementOf(op.getLhs());
   Builder b(op.getContext());
   std::optional<Strided> lhs, rhs;
-  // Narrow operands first, if they can have this result.
+  // Prefer narrow operands, if the result type allows them.
   for (Type type : {Type(b.getF16Type()), Type(b.getBF16Type()), own}) {
     if (resultType != type && !resultType.isF32())
       continue;
@@ -268,8 +269,9 @@ LayoutDecision LayoutFinder::findTensors() {
   return LayoutDecision::accept();
 }
 
-/// An operand of this element type; where its elements are not at linear
-/// positions, and each is read once, as a copy in the order of the product.
+/// Finds an operand of this element type. If its elements are not at linear
+/// positions and each is read once, it becomes a copy in the order of the
+/// product.
 std::optional<Strided> LayoutFinder::findOperand(Value value, MapAttr map,
                                                  ArrayRef<Expr> domain,
                                                  Type type, Matrix &copy) {
@@ -322,7 +324,7 @@ bool LayoutFinder::mayJoin(const Group &outer, const Group &inner) const {
       });
 }
 
-/// Joins dims that are one stride apart everywhere.
+/// Joins dims whose strides fit together in all tensors.
 void LayoutFinder::join(SmallVectorImpl<Group> &groups) const {
   for (bool again = true; again;) {
     again = false;
@@ -355,7 +357,7 @@ LayoutDecision LayoutFinder::sortDims() {
   return LayoutDecision::accept();
 }
 
-/// A matrix whose rows or columns are neighbours, and do not overlap.
+/// Checks that rows or columns of a matrix are contiguous and do not overlap.
 LayoutDecision LayoutFinder::checkLeading(Tensor tensor, const Expr &row,
                                           const Expr &rowExtent,
                                           const Expr &column,
@@ -372,7 +374,7 @@ LayoutDecision LayoutFinder::checkLeading(Tensor tensor, const Expr &row,
                                 tensors[tensor].value.getDefiningOp());
 }
 
-/// Removes the group of the largest weight.
+/// Removes and returns the group of the largest weight.
 static std::optional<Group>
 takeGroup(SmallVectorImpl<Group> &groups,
           function_ref<double(const Group &)> getWeight) {
@@ -393,7 +395,7 @@ LayoutDecision LayoutFinder::run(MatmulLayout &layout) {
     return found;
   if (LayoutDecision sorted = sortDims(); !sorted)
     return sorted;
-  // The columns are what the result has next to each other.
+  // The columns are the dim along which the result is contiguous.
   auto isDense = [&](const Group &group) {
     return isUnit(group.strides[kResult]);
   };
@@ -429,7 +431,7 @@ LayoutDecision LayoutFinder::run(MatmulLayout &layout) {
   layout.rows = row.extent;
   layout.columns = column.extent;
   layout.inner = inner;
-  // Of a dim that is not walked any stride will do.
+  // The stride of a dim of extent 1 does not matter.
   auto orOne = [](const Expr &stride, const Expr &extent) {
     return extent.isConstant(1) ? Expr(1) : stride;
   };

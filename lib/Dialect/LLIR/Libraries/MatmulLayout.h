@@ -1,11 +1,11 @@
 //===- MatmulLayout.h - A product as strided matrices ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A product reads its operands through maps and views. Where their elements are
-// at positions that are linear in the product's dims, these dims are joined to
+// A product reads its operands through maps and views. If all elements are at
+// positions that are linear in the product's dims, these dims are joined to
 // batch, rows, columns and inner: a batch of strided matrices, as libraries
-// take them. What follows the product element by element and lies in memory in
-// its own order is found as well.
+// take them. Elementwise ops after the product are found as well, if their
+// results are in memory in their own order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,11 +17,12 @@
 
 namespace luminal::llir {
 
-/// A tensor, and the positions in its memory at the product's dims.
+/// A tensor, and the positions in its memory as a function of the product's
+/// dims.
 struct Strided {
   mlir::Value value;
   Expr offset;
-  /// By dim of the product, the contracted one last.
+  /// One for each dim of the product, the contracted one last.
   llvm::SmallVector<Expr> strides;
 };
 
@@ -31,10 +32,9 @@ struct Added {
   hlir::MapAttr map;
 };
 
-/// A product with some of what follows it: epilogue(alpha * product + addend +
-/// bias).
+/// A product with an epilogue: epilogue(alpha * product + addend + bias).
 struct FollowedProduct {
-  /// The last value, and from the product's index to its own.
+  /// The last value, and the map from the product's index to its index.
   mlir::Value value;
   hlir::MapAttr toIndex;
   double alpha = 1;
@@ -42,21 +42,21 @@ struct FollowedProduct {
   Epilogue epilogue = Epilogue::None;
 };
 
-/// The product alone, then with one op more each. `isExact`: only where every
-/// rounding stays as it is.
+/// Returns the product alone, then with one more op of its epilogue each. With
+/// `isExact` only as far as every rounding of the program stays.
 llvm::SmallVector<FollowedProduct>
 follow(ProductOpInterface op, const Assumptions &symbols, bool isExact);
 
-/// A matrix by its map from (batch, row, column).
+/// A matrix as a tensor and its map from (batch, row, column).
 struct Matrix {
   mlir::Value value;
   hlir::MapAttr map;
-  /// Where set, `value` is to be read through it first, as a tensor of this
-  /// type: its elements are not at linear positions.
+  /// If set, `value` is first copied through this map to a tensor of
+  /// `copyType`, because its elements are not at linear positions.
   hlir::MapAttr copy = {};
   mlir::RankedTensorType copyType = {};
 
-  /// The type of the tensor that the map is for.
+  /// Returns the type of the tensor that `map` refers to.
   mlir::RankedTensorType getType() const {
     return copy ? copyType
                 : mlir::cast<mlir::RankedTensorType>(value.getType());
@@ -66,15 +66,15 @@ struct Matrix {
 struct MatmulLayout {
   Expr batch = 1, rows = 1, columns = 1, inner = 1;
   Matrix lhs, rhs, addend, result;
-  /// One row.
+  /// The bias: one row.
   mlir::Value bias;
 };
 
 using LayoutDecision = DecisionAbout<mlir::Operation *>;
 
-/// The matrices of a product whose result is row-major; refused where they are
-/// none that a BLAS takes. Operands that were widened for it are taken as they
-/// were: their products are the same.
+/// Finds the matrices of a product with a row-major result; refuses if they are
+/// not in a form that BLAS accepts. Operands that the program widens are passed
+/// in their narrow type, which gives the same products.
 LayoutDecision findLayout(ProductOpInterface op, const FollowedProduct &end,
                           const Assumptions &symbols, MatmulLayout &layout);
 

@@ -99,20 +99,20 @@ std::optional<Expr> llir::getContiguousOffset(MapAttr map,
 //===----------------------------------------------------------------------===//
 //
 // A bijection made of splits and merges reads each dim of its domain as digits
-// of a mixed radix (`d floordiv c mod e`), each once, and each result as a sum
-// of digits times their weights. The inverse extracts the digits from the
-// results and reassembles the dims. Whether that is an inverse is then proved
-// by composing both ways, so that the candidate need only be a good guess.
+// in a mixed radix (`d floordiv c mod e`), each digit once; each result is a
+// sum of digits times their weights. The inverse extracts the digits from the
+// results and reassembles the dims. The code then proves the inverse by
+// composing both ways, so the candidate may be a guess.
 
 namespace {
-/// `(d_dim floordiv divisor) mod modulus`, no modulus for the leading digit.
+/// `(d_dim floordiv divisor) mod modulus`; the leading digit has no modulus.
 struct Digit {
   unsigned dim;
   Expr divisor = 1;
   std::optional<Expr> modulus;
 };
 
-/// `place * digit` in a result.
+/// `place * digit`, a term of a result.
 struct Term {
   Digit digit;
   Expr place = 1;
@@ -139,7 +139,7 @@ static std::optional<Digit> asDigit(const Expr &e) {
   return inner;
 }
 
-/// Terms of one result; false where it is not a sum of digits.
+/// Collects the terms of one result; false if it is not a sum of digits.
 static bool collectTerms(const Expr &e, unsigned result,
                          SmallVectorImpl<Term> &terms) {
   if (e.kind() == Expr::Kind::Add)
@@ -167,7 +167,7 @@ static bool collectTerms(const Expr &e, unsigned result,
     terms.push_back({*digit, place, result});
     return true;
   }
-  // A constant term shifts: not a bijection of spaces that begin at zero.
+  // A nonzero constant term shifts: no bijection of spaces that begin at zero.
   return e.isConstant(0);
 }
 
@@ -178,7 +178,7 @@ static bool isIdentityUnder(MapAttr map) {
   return map.getNumDims() == map.getResults().size();
 }
 
-/// In both directions, over dims that may have extent 1 (where the index is 0).
+/// Checks both compositions, over dims that may have extent 1 (index 0).
 static bool areInverse(MapAttr map, MapAttr inverse, ArrayRef<Expr> domain,
                        ArrayRef<Expr> range, const Assumptions &symbols) {
   auto isIdentity = [&](ArrayRef<Expr> results, ArrayRef<Expr> extents) {
@@ -196,7 +196,7 @@ static bool areInverse(MapAttr map, MapAttr inverse, ArrayRef<Expr> domain,
          isIdentity(inverse.composeResults(map), range);
 }
 
-/// Extent of a digit of a dim of extent `extent`.
+/// Returns the extent of a digit of a dim with extent `extent`.
 static Expr getDigitExtent(const Digit &digit, const Expr &extent,
                            const Assumptions &symbols) {
   if (digit.modulus)
@@ -238,8 +238,8 @@ std::optional<MapAttr> llir::invert(MapAttr map, ArrayRef<Expr> domain,
   std::optional<Expr> offset = getContiguousOffset(map, domain, range, symbols);
   if (!offset || !offset->isConstant(0))
     return std::nullopt;
-  // Row-major positions are preserved, and both spaces have the same number: a
-  // bijection.
+  // The map preserves row-major positions, and both spaces have the same number
+  // of elements: a bijection.
   return getReshape(map.getContext(), range, domain, symbols);
 }
 

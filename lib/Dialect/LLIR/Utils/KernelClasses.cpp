@@ -21,7 +21,7 @@ std::string luminal::llir::getKernelText(func::FuncOp holder) {
   return text;
 }
 
-/// Of everything but what is read.
+/// Hashes everything of an op except its operands.
 static llvm::hash_code hashAlone(Operation *op) {
   return llvm::hash_combine(op->getName(), op->hashProperties(),
                             op->getDiscardableAttrDictionary(),
@@ -45,7 +45,7 @@ unsigned KernelClasses::add(KernelOp kernel) {
   llvm::hash_code hash = hashAlone(kernel);
   for (Operation &op : kernel.getBody().front())
     hash = llvm::hash_combine(hash, hashAlone(&op));
-  // The two greatest keys are the map's own.
+  // DenseMap reserves the two greatest keys.
   auto &same = known[uint64_t(size_t(hash)) >> 1];
   for (auto &[other, number] : same)
     if (areEqual(other, kernel))

@@ -19,7 +19,7 @@ KernelOp llir::mergeKernels(ArrayRef<KernelOp> kernels,
   Block &body = region.emplaceBlock();
   OpBuilder inner(last.getContext());
   inner.setInsertionPointToEnd(&body);
-  // Values outside, as the new body has them.
+  // Maps values outside the kernel to their counterparts in the new body.
   IRMapping outside;
   SmallVector<Value> operands;
   SmallVector<Value> yielded;

@@ -8,25 +8,25 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Of the sizes of a sequence, which are known.
+/// Returns the bytes of a tensor; sizes in a sequence are known.
 static int64_t getBytesOf(Type type) { return *countBytes(type).asConstant(); }
 
 namespace {
-/// Memory of one or more values, of which none is another's operand or result.
+/// Memory of one or more values whose lifetimes do not overlap.
 struct Shared {
   int64_t bytes = 0;
   unsigned first = 0, last = 0;
   int64_t begin = 0;
-  /// The kernel that writes it last, which is the step `written`.
+  /// The kernel that writes the memory last, and its step.
   Operation *writer = nullptr;
   unsigned written = 0;
 };
 } // namespace
 
-/// Bytes of a block's memory that values may take with copies of results.
+/// Shared memory in bytes up to which yielded values are also kept there.
 static constexpr int64_t kMostCopied = 32 << 10;
 
-/// First fit, in the order of their beginnings: there are few.
+/// Places all memory by first fit, in order of first use; there are few.
 static int64_t place(MutableArrayRef<Shared> all) {
   constexpr int64_t kAlignment = 16;
   int64_t end = 0;
@@ -78,7 +78,7 @@ SequenceMemory::SequenceMemory(SequenceOp sequence) {
                         unsigned(step), 0, &op, unsigned(step)});
     }
   }
-  // What is yielded, and all that is in its memory, is in a result.
+  // Yielded values, and everything that shares their memory, are in a result.
   DenseMap<int64_t, int64_t> results;
   for (auto [i, v] : llvm::enumerate(block.getTerminator()->getOperands())) {
     Place at = places.at(v);

@@ -23,14 +23,14 @@ UserKernelSpec UserKernelSpec::fromAttribute(DictionaryAttr attribute) {
 }
 
 namespace {
-/// The values of a kernel's symbols, from the types of its operands.
+/// Binds a kernel's symbols to extents of the given operands.
 class Binding {
 public:
   Binding(const Assumptions &symbols, std::string *why)
       : symbols(symbols), why(why) {}
 
   bool bind(TypeRange declared, TypeRange given);
-  /// Whether the types are those declared.
+  /// Checks that the types are those declared.
   bool check(TypeRange declared, TypeRange given, StringRef what);
   Expr substitute(const Expr &e) const;
 

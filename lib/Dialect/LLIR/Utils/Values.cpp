@@ -18,8 +18,8 @@ Value llir::skipWidening(Value value) {
   return isNarrowFloat(getElementTypeOrSelf(from)) ? from : value;
 }
 
-/// The constant that `value` is, where all its elements are one of type `T`;
-/// else null.
+/// Returns the constant that defines `value`, if all its elements are one
+/// number of type `T`; otherwise null.
 template <typename T>
 static SplatElementsAttr getSplatOf(Value value) {
   auto constant = value.getDefiningOp<llir::ConstantOp>();
