@@ -202,7 +202,7 @@ LogicalResult StepOp::verify() {
   return success();
 }
 
-/// The callee of a step: steps call symbols of the schedule's module.
+/// Returns the callee of a step, a symbol of the schedule's module.
 static Operation *lookUpCallee(StepOp step) {
   Operation *module = step->getParentOp()->getParentOp();
   return module && step.getCalleeAttr()
