@@ -9,11 +9,11 @@
 
 using namespace luminal;
 
-/// A product of sums is multiplied out up to this many terms, and kept as a
-/// product of sums beyond.
+/// A product of sums is multiplied out if the result has at most this many
+/// terms; otherwise it stays a product.
 static constexpr size_t kMaxTerms = 512;
-/// Anything larger is undefined: recursion over nodes stays within the stack,
-/// and trees within memory.
+/// A larger expression is undefined. Bounds the recursion depth over nodes, and
+/// the memory of trees.
 static constexpr uint32_t kMaxDepth = 1024;
 static constexpr uint32_t kMaxWeight = 1u << 20;
 
@@ -38,8 +38,8 @@ const Expr &ExprBuilder::undefined() {
 Expr::Expr() : Expr(int64_t(0)) {}
 
 Expr::Expr(int64_t value) : node(nullptr) {
-  // Small constants are everywhere: they need neither lookup nor reference
-  // count.
+  // Small constants are frequent: they are cached without a lookup and are not
+  // reference-counted.
   static constexpr int64_t kSmall = 64;
   auto make = [](int64_t v) {
     return ExprBuilder::intern(Kind::Constant, v, {}, {});
@@ -69,7 +69,7 @@ Expr Expr::dim(unsigned index) {
 // Order
 //===----------------------------------------------------------------------===//
 
-// Dims come before symbols, compound factors after both, sums last.
+// Dims come before symbols, then compound factors; sums are last.
 static unsigned rank(Expr::Kind kind) {
   switch (kind) {
   case Expr::Kind::Constant:
@@ -101,8 +101,8 @@ int Expr::compare(const Expr &a, const Expr &b) {
   if (x.kind != y.kind)
     return rank(x.kind) < rank(y.kind) ? -1 : 1;
   if (x.kind == Kind::Add) {
-    // Unmultiplied sums: the largest first, so that the text form, read from
-    // the left, multiplies the same pairs.
+    // Of unexpanded sums, the largest comes first, so that parsing the text
+    // form from left to right multiplies the same pairs.
     if (x.opaque != y.opaque)
       return x.opaque ? -1 : 1;
     if (x.operands.size() != y.operands.size())
@@ -184,8 +184,8 @@ Expr ExprBuilder::sum(std::vector<Term> terms) {
   });
   std::vector<Expr> operands;
   for (size_t i = 0; i < terms.size();) {
-    // Coefficients of equal products are added here; partial sums may exceed
-    // int64_t where the total does not.
+    // Add the coefficients of equal products in 128 bits: partial sums may
+    // overflow int64_t although the total does not.
     __int128 coefficient = 0;
     size_t j = i;
     for (; j < terms.size() &&
@@ -228,9 +228,10 @@ Expr operator*(const Expr &a, const Expr &b) {
   std::vector<Term> x = ExprBuilder::terms(a), y = ExprBuilder::terms(b);
   bool sums = x.size() > 1 && y.size() > 1;
   bool opaque = ExprBuilder::get(a).opaque || ExprBuilder::get(b).opaque;
-  // A product of sums that grows too large stays a product; so does its product
-  // with anything else, or the form would depend on the order of
-  // multiplication. A single term without sums always multiplies in.
+  // A product of sums that is too large to expand stays a product, and so does
+  // its product with anything else; otherwise the normal form would depend on
+  // the order of multiplication. A single term without sums is always
+  // multiplied in.
   if ((sums && (opaque || x.size() * y.size() > kMaxTerms)) ||
       (opaque &&
        ((x.size() == 1 && y.size() > 1 && ExprBuilder::get(a).opaque) ||
@@ -277,7 +278,7 @@ Expr Expr::operator-() const { return *this * Expr(-1); }
 // floordiv, mod, max, min
 //===----------------------------------------------------------------------===//
 
-/// e / divisor where every coefficient is a multiple of it.
+/// e / divisor, if every coefficient is a multiple of the divisor.
 static std::optional<Expr> divideExactly(const Expr &e, int64_t divisor) {
   std::vector<Term> terms = ExprBuilder::terms(e);
   for (Term &term : terms) {
@@ -336,8 +337,8 @@ static void collectOperands(Expr::Kind kind, const Expr &e,
     collectOperands(kind, operand, operands);
 }
 
-/// Max and Min are associative and commutative: operands are flattened, sorted,
-/// made unique, and nested to the left.
+/// Builds a max or min, which are associative and commutative: operands are
+/// flattened, sorted, deduplicated, and nested to the left.
 static Expr makeExtremum(Expr::Kind kind, const Expr &a, const Expr &b) {
   if (a.isUndefined() || b.isUndefined())
     return ExprBuilder::undefined();
@@ -346,7 +347,7 @@ static Expr makeExtremum(Expr::Kind kind, const Expr &a, const Expr &b) {
   collectOperands(kind, b, operands);
   std::sort(operands.begin(), operands.end());
   operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
-  // Constants sort first: join them into one, and put it last.
+  // Constants sort first: fold them into one and put it last.
   std::optional<int64_t> constant;
   auto it = operands.begin();
   for (; it != operands.end() && it->asConstant(); ++it) {
@@ -421,8 +422,8 @@ std::optional<unsigned> Expr::asDim() const {
              : std::nullopt;
 }
 
-/// Calls fn once for each distinct leaf, in order of first occurrence; stops
-/// where it returns true.
+/// Calls fn once for each distinct leaf, in order of first occurrence, until it
+/// returns true. Returns whether it did.
 static bool anyLeaf(const Expr &e, std::unordered_set<const Expr::Node *> &seen,
                     const std::function<bool(const Expr &)> &fn) {
   if (!seen.insert(&ExprBuilder::get(e)).second)
@@ -541,7 +542,7 @@ std::optional<Expr::Linear> Expr::linearIn(unsigned index) const {
                 ExprBuilder::sum(std::move(rest))};
 }
 
-/// In 128 bits: only values of symbols and the final value are bound to
+/// Evaluates in 128 bits: only symbols and the final value must fit into
 /// int64_t.
 static std::optional<__int128> evaluateWide(const Expr &e,
                                             const Expr::SymbolValues &symbols,
@@ -621,7 +622,7 @@ Expr luminal::linearize(const std::vector<Expr> &index,
 std::vector<Expr> luminal::delinearize(const Expr &linear,
                                        const std::vector<Expr> &extents) {
   std::vector<Expr> result(extents.size());
-  // Nothing has a position in an empty space.
+  // An empty space has no positions.
   if (std::any_of(extents.begin(), extents.end(),
                   [](const Expr &e) { return e.isConstant(0); }))
     return result;

@@ -1,12 +1,13 @@
 //===- ExprBounds.cpp - Bounds of expressions over ranges -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A lower bound is the better of two. Interval arithmetic (ExprIntervals.cpp)
-// handles every kind of node, but forgets what its operands have in common.
-// Elimination keeps that: a factor in which the expression is linear is
-// replaced by its least or greatest value, by the sign of its coefficient (or
-// both, and the lesser result counts); the rest has one factor fewer. Compound
-// factors go first, then dims, whose extents are expressions over symbols, then
+// The lower bound of an expression is the better of two. Interval arithmetic
+// (ExprIntervals.cpp) handles every kind of node, but ignores correlations
+// between operands. Elimination keeps them: a factor in which the expression is
+// linear is replaced by its minimum or maximum, depending on the sign of its
+// coefficient (if the sign is unknown, both are tried and the lower result
+// counts); the remaining expression has one factor fewer. Compound factors are
+// eliminated first, then dims, whose extents are expressions over symbols, then
 // symbols, whose bounds are integers.
 //
 //===----------------------------------------------------------------------===//
@@ -28,8 +29,8 @@ SymbolRange ExprSolver::rangeOf(const Expr &symbol) const {
   return it == symbols.end() ? SymbolRange() : it->second;
 }
 
-/// An index space is only read where it is not empty: every extent is at least
-/// 1.
+/// Learns that an extent is at least 1: an iteration space is only read if it
+/// is not empty.
 void ExprSolver::learn(const Expr &extent) {
   if (extent.asConstant() || extent.isUndefined())
     return;
@@ -39,7 +40,8 @@ void ExprSolver::learn(const Expr &extent) {
     range.lo = std::max(range.lo, lo);
     symbols[std::string(*symbol.asSymbol())] = range;
   };
-  // A factor of the extent is not zero; if it is not negative, it is positive.
+  // A factor of the extent is not zero, so it is positive if it is
+  // non-negative.
   std::vector<Expr> common = terms.front().factors;
   for (const Term &term : terms) {
     std::vector<Expr> both;
@@ -158,8 +160,8 @@ std::optional<Expr> luminal::divideExactly(const Expr &e, const Expr &divisor) {
     return std::nullopt;
   Expr rest = e;
   std::vector<Term> quotient;
-  // The terms are in a monomial order, so the leading term of what is left must
-  // divide each time.
+  // Terms are in a monomial order, so at each step the leading term of the
+  // remainder must be divisible.
   for (unsigned i = 0; !rest.isConstant(0); ++i) {
     if (i == 64 || rest.isUndefined())
       return std::nullopt;
@@ -233,7 +235,7 @@ void ExprSolver::bounds(const Expr &atom, std::vector<Expr> &lows,
     if (!positive(c))
       return;
     // floordiv by a positive divisor is monotone: bounds of x give bounds of
-    // it.
+    // the quotient.
     auto push = [&](std::vector<Expr> &list, const std::optional<Expr> &bound) {
       if (!bound || *bound == x)
         return;
@@ -269,7 +271,7 @@ void ExprSolver::bounds(const Expr &atom, std::vector<Expr> &lows,
     return;
   }
   default:
-    // An unmultiplied sum. (max and min are split by case.)
+    // An unexpanded sum. (max and min are split by case.)
     if (std::optional<int64_t> low = lower(atom))
       lows.push_back(Expr(*low));
     return;
@@ -281,7 +283,7 @@ std::optional<Expr> ExprSolver::withoutDims(const Expr &e, bool wantUpper) {
   for (unsigned i = 0; current.hasDims(); ++i) {
     if (i == 32 || !step())
       return std::nullopt;
-    // The last atom in order that has dims: compound ones before the dims
+    // The last atom that has dims: compound atoms come before the dims
     // themselves.
     std::vector<Expr> atoms = atomsOf(current);
     auto it = std::find_if(atoms.rbegin(), atoms.rend(),
@@ -306,7 +308,7 @@ std::optional<Expr> ExprSolver::withoutDims(const Expr &e, bool wantUpper) {
 // Elimination
 //===----------------------------------------------------------------------===//
 
-/// The greater of two bounds of which either may be absent.
+/// The greater of two optional bounds.
 static void raise(std::optional<int64_t> &best,
                   std::optional<int64_t> candidate) {
   if (candidate && (!best || *candidate > *best))
@@ -329,7 +331,7 @@ std::optional<int64_t> ExprSolver::lower(const Expr &e) {
   std::optional<int64_t> result = interval(e).lower();
   if (!step())
     return result;
-  // While it is being computed, its interval serves as its bound.
+  // While the bound is being computed, recursive queries get the interval's.
   lowers.emplace(e, result);
   Nested nested(depth);
   raise(result, computeLower(e));
@@ -345,7 +347,7 @@ bool ExprSolver::nonNegative(const Expr &e) {
   std::optional<int64_t> low = lower(e);
   if (low && *low >= 0)
     return true;
-  // e - q * fact >= 0 with q >= 0 proves it as well.
+  // e - q * fact >= 0 with q >= 0 also proves it.
   for (const Expr &fact : facts) {
     for (const Term &factTerm : ExprBuilder::terms(fact)) {
       for (const Term &term : ExprBuilder::terms(e)) {
@@ -367,8 +369,8 @@ bool ExprSolver::nonNegative(const Expr &e) {
   return false;
 }
 
-/// For polynomials, elimination proves as much as a search over cases, at less
-/// cost.
+/// Without compound nodes, elimination proves as much as the search over cases,
+/// and is cheaper.
 static bool mayNeedCases(const Expr &e) {
   return ExprBuilder::compounds(e) != 0;
 }
@@ -395,8 +397,8 @@ std::optional<int64_t> ExprSolver::lowerByCases(const Expr &e) {
   return result;
 }
 
-/// floordiv(a, c) - floordiv(b, c) >= floordiv(a - b, c): bounds the difference
-/// where neither operand has bounds.
+/// Bounds the difference of two quotients whose operands are unbounded:
+/// floordiv(a, c) - floordiv(b, c) >= floordiv(a - b, c).
 std::optional<int64_t> ExprSolver::lowerOfPair(const Expr &e) {
   std::vector<Term> terms = ExprBuilder::terms(e);
   auto single = [](const Term &term) {
@@ -441,10 +443,10 @@ bool ExprSolver::sortByDivisors(std::vector<Quotient> &quotients) {
   return true;
 }
 
-/// Quotients of one numerator are sums of digits where their divisors divide
-/// each other: x floordiv m = r * (x floordiv (m * r)) + digit, 0 <= digit < r.
-/// Each digit has bounds of its own; quotients of which some are added and
-/// others taken away bound each other only.
+/// If the divisors of quotients of one numerator divide each other, writes the
+/// quotients as sums of digits: x floordiv m = r * (x floordiv (m * r)) +
+/// digit, 0 <= digit < r. Digits have independent bounds, while quotients with
+/// coefficients of different signs are correlated.
 std::optional<int64_t> ExprSolver::lowerOfDigits(const Expr &e) {
   std::vector<Expr> numerators;
   for (const Expr &atom : atomsOf(e)) {
@@ -512,9 +514,9 @@ std::optional<int64_t> ExprSolver::computeLower(const Expr &e) {
   if (std::optional<int64_t> low = lowerOfPair(e))
     return low;
   std::optional<int64_t> best = lowerOfDigits(e);
-  // Compound factors sort after symbols and dims: going from last to first
-  // eliminates them before what they depend on; dims before symbols, since
-  // extents are expressions over symbols.
+  // Compound factors sort after symbols and dims, so iterating from last to
+  // first eliminates them before the atoms that they depend on. Dims come
+  // before symbols, since extents are expressions over symbols.
   std::vector<Expr> atoms = atomsOf(e);
   auto priority = [](const Expr &atom) {
     return atom.asSymbol() ? 2u : atom.asDim() ? 1u : 0u;
@@ -561,7 +563,7 @@ std::optional<int64_t> ExprSolver::eliminate(const Expr &e, const Expr &atom) {
 
   std::optional<int64_t> best;
   if (atom.kind() == Expr::Kind::Max || atom.kind() == Expr::Kind::Min) {
-    // It is one of its operands, and not on one side of each.
+    // A max or min equals one of its operands, and bounds both from one side.
     std::optional<int64_t> a = lower(at(atom.operands()[0])),
                            b = lower(at(atom.operands()[1]));
     if (a && b)
@@ -572,8 +574,8 @@ std::optional<int64_t> ExprSolver::eliminate(const Expr &e, const Expr &atom) {
       if (nonNegative(sign)) {
         raise(best, a);
         raise(best, b);
-        // Nor on one side of their mean, in which what they differ in cancels:
-        // min(x, c - x) <= c / 2, as of a reflected index.
+        // It also bounds their mean, in which correlated terms cancel: min(x, c
+        // - x) <= c / 2, as for a reflected index.
         Expr twice =
             2 * coefficients[0] +
             coefficients[1] * (atom.operands()[0] + atom.operands()[1]);
@@ -600,8 +602,8 @@ std::optional<int64_t> ExprSolver::eliminate(const Expr &e, const Expr &atom) {
       std::optional<Expr> q = divideExactly(k, c);
       if (q && positive(c))
         raise(best, lower(rest + *q * (rising ? x - c + Expr(1) : x)));
-      // Where c does not divide k, a multiple of the whole expression is
-      // bounded this way.
+      // If c does not divide k, bound a multiple of the whole expression this
+      // way.
       std::optional<int64_t> divisor = c.asConstant();
       if (!q && divisor && *divisor > 0 && !rest.asConstant()) {
         std::optional<int64_t> multiple =
@@ -612,7 +614,7 @@ std::optional<int64_t> ExprSolver::eliminate(const Expr &e, const Expr &atom) {
       }
     }
     if (!rising && !falling && !lows.empty() && !highs.empty()) {
-      // Linear in the atom: least at one of the ends.
+      // Linear in the atom: the minimum is at one of the ends.
       std::optional<int64_t> a = lower(at(lows.front())),
                              b = lower(at(highs.front()));
       if (a && b)
@@ -621,8 +623,8 @@ std::optional<int64_t> ExprSolver::eliminate(const Expr &e, const Expr &atom) {
     return best;
   }
 
-  // A higher power: with atom = low + t, each power of t is bounded by 0 and by
-  // (high - low)^j.
+  // A higher power: with atom = low + t, each power t^j is between 0 and (high
+  // - low)^j.
   if (lows.empty())
     return std::nullopt;
   const Expr &low = lows.front();

@@ -1,10 +1,10 @@
 //===- ExprDetail.h - Nodes and terms behind Expr -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What Expr.cpp, ExprParser.cpp, ExprSimplify.cpp and ExprBounds.cpp share. An
+// Shared by Expr.cpp, ExprParser.cpp, ExprSimplify.cpp and ExprBounds.cpp. An
 // expression is a sum of terms; a term is a coefficient times a sorted list of
 // factors; a factor is a dim, a symbol, a floordiv, mod, max or min node, or
-// (only where multiplying out would be too large) a sum.
+// (only if expanding the product would be too large) a sum.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,21 +17,21 @@ namespace luminal {
 
 struct Expr::Node : Expr::Counted {
   Kind kind = Kind::Constant;
-  /// The constant, or the index of a dim.
+  /// The value of a constant, or the index of a dim.
   int64_t value = 0;
   std::string name;
   std::vector<Expr> operands;
   size_t hash = 0;
-  /// Leaves of the tree, saturating: the size that limits and measures use.
+  /// Number of leaves of the tree, saturating; size limits and size comparisons
+  /// use it.
   uint32_t weight = 1;
   uint32_t depth = 1;
-  /// floordiv, mod, max and min nodes of the tree, saturating.
+  /// Number of floordiv, mod, max and min nodes of the tree, saturating.
   uint32_t compounds = 0;
   bool hasDims = false;
-  /// Whether a product was left unmultiplied in the sum at the top of this
-  /// node.
+  /// Whether the sum at the top of this node contains an unexpanded product.
   bool opaque = false;
-  /// The next node of its bucket in the table of all nodes.
+  /// Next node in the same bucket of the intern table.
   Node *next = nullptr;
 };
 
@@ -52,28 +52,28 @@ struct ExprBuilder {
   static uint32_t weight(const Expr &e) { return get(e).weight; }
   static uint32_t depth(const Expr &e) { return get(e).depth; }
   static uint32_t compounds(const Expr &e) { return get(e).compounds; }
-  /// The Expr of the node with this kind, value, name and operands.
+  /// Returns the unique node with this kind, value, name and operands.
   static Expr intern(Expr::Kind kind, int64_t value, std::string_view name,
                      std::vector<Expr> operands);
-  /// The same, never freed.
+  /// The same; the node is never freed.
   static Expr keepForever(Expr e);
   static const Expr &undefined();
 
-  /// The terms of a sum, in normal order; none for 0.
+  /// The terms of a sum, in normal order; empty for 0.
   static std::vector<Term> terms(const Expr &e);
-  /// Number of terms without copying them.
+  /// The number of terms, without copying them.
   static size_t numTerms(const Expr &e);
   /// The normal form of a sum of terms whose factors are sorted.
   static Expr sum(std::vector<Term> terms);
   static Expr fromTerm(Term term);
-  /// A binary node of given kind from operands in normal form, folded as far as
-  /// possible without facts.
+  /// A binary node of the given kind from operands in normal form, folded as
+  /// far as possible without facts.
   static Expr rebuild(Expr::Kind kind, const Expr &a, const Expr &b);
-  /// Longer lists first where one is a prefix of the other, so that `d0 * s +
-  /// d0 + 1` is the order of terms.
+  /// Of two lists one of which is a prefix of the other, the longer comes
+  /// first, so that terms are ordered as in `d0 * s + d0 + 1`.
   static int compareFactors(const std::vector<Expr> &a,
                             const std::vector<Expr> &b);
-  /// Sorted union (with multiplicity).
+  /// Sorted union, with multiplicity.
   static std::vector<Expr> mergeFactors(const std::vector<Expr> &a,
                                         const std::vector<Expr> &b);
 };
@@ -88,8 +88,8 @@ inline std::optional<int64_t> checkedMul(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &r) ? std::nullopt
                                           : std::optional<int64_t>(r);
 }
-/// Rounded toward minus infinity; std::nullopt for a zero divisor or an
-/// overflow.
+/// Division rounded toward minus infinity; std::nullopt if the divisor is zero
+/// or the result overflows.
 template <typename Int>
 std::optional<Int> checkedFloorDiv(Int a, Int b) {
   if (b == 0)

@@ -15,7 +15,7 @@ using namespace luminal;
 using Int = Interval::Int;
 static constexpr Int kInfinity = Interval::kInfinity;
 
-/// Bounds outside int64_t become the nearest valid ones.
+/// Clamps bounds outside int64_t to the nearest representable ones.
 static Interval normalize(Int lo, Int hi) {
   if (lo < INT64_MIN)
     lo = -kInfinity;
@@ -25,7 +25,7 @@ static Interval normalize(Int lo, Int hi) {
 }
 
 static Interval add(const Interval &a, const Interval &b) {
-  // An unbounded value stays unbounded, whatever is added to it.
+  // A bound that is infinite stays infinite.
   bool noLower = a.lo == -kInfinity || b.lo == -kInfinity;
   bool noUpper = a.hi == kInfinity || b.hi == kInfinity;
   return normalize(noLower ? -kInfinity : a.lo + b.lo,
@@ -54,9 +54,9 @@ static Interval raiseToPower(const Interval &a, size_t exponent) {
   return result;
 }
 
-/// Calls fn(x, c) for the positive divisors in `c`, and fn(-x, -c) for the
-/// negative ones: floor(x / c) is floor(-x / -c). Unbounded where there are
-/// none.
+/// Calls fn(x, c) for the positive divisors in `c` and fn(-x, -c) for the
+/// negative ones, as floor(x / c) = floor(-x / -c). Unbounded if `c` has no
+/// nonzero value.
 template <typename Fn, typename Mirror>
 static Interval overDivisors(const Interval &x, const Interval &c, Fn fn,
                              Mirror mirror) {
@@ -74,7 +74,7 @@ static Interval overDivisors(const Interval &x, const Interval &c, Fn fn,
 static Int floorQuotient(Int a, Int b) { return *checkedFloorDiv(a, b); }
 
 static Interval floorDivide(const Interval &x, const Interval &c) {
-  // Monotone in x; towards zero as c grows.
+  // Monotone in x; approaches zero as c grows.
   auto positive = [](const Interval &x, const Interval &c) {
     Int lo =
         x.lo == -kInfinity ? x.lo : floorQuotient(x.lo, x.lo < 0 ? c.lo : c.hi);
@@ -136,33 +136,36 @@ Interval luminal::intervalOf(Expr::Kind kind, const std::vector<Expr> &operands,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A search costs at most boxes times nodes.
+/// Limits the cost of a search to boxes times nodes.
 constexpr size_t kMaxBoxes = 128;
 constexpr size_t kMaxNodes = 256;
-/// How much of an unbounded range is searched separately from the rest.
+/// Length of the part of an unbounded range that is searched separately.
 constexpr int64_t kHead = 32;
 
-/// An expression and the extents of its dims, operands first.
+/// An expression and the extents of its dims as straight-line code, operands
+/// first.
 class IntervalProgram {
 public:
   IntervalProgram(const std::function<SymbolRange(const Expr &)> &rangeOf,
                   const std::vector<Expr> &extents)
       : rangeOf(rangeOf), extents(extents) {}
 
-  /// The last node added is the root. False where it is too large.
+  /// Adds `e`; the last node added is the root. False if the limit on nodes is
+  /// exceeded.
   bool add(const Expr &e);
 
   /// One interval for each symbol and dim, in order of first occurrence.
   using Box = std::vector<Interval>;
-  /// All values in range.
+  /// The full ranges of all variables.
   Box getWhole();
 
-  /// The values of the root over a box; std::nullopt if the box is empty.
+  /// The interval of the root over a box; std::nullopt if the box is empty.
   std::optional<Interval> evaluate(const Box &box) {
     return run(box, [](const Interval &range) { return range; });
   }
-  /// The value of the root where every symbol and dim is least (or greatest);
-  /// std::nullopt if a range has no such end or the root no value there.
+  /// The value of the root with every symbol and dim at its minimum (or
+  /// maximum); std::nullopt if a range has no such end or the root has no value
+  /// there.
   std::optional<int64_t> evaluateCorner(const Box &box, bool greatest);
 
 private:
@@ -179,7 +182,7 @@ private:
   std::vector<Entry> entries;
   std::unordered_map<Expr, size_t, ExprHash> index;
   Box whole;
-  // Reused by each run.
+  // Buffers that each run reuses.
   std::vector<Interval> values, operandValues;
 };
 } // namespace
@@ -269,7 +272,7 @@ std::optional<int64_t> luminal::lowerByCases(
   if (!program.add(e))
     return std::nullopt;
 
-  // The box whose bound is least comes first, the older one of equals.
+  // The box with the lowest bound comes first; of equals, the older one.
   struct Case {
     Int lo;
     size_t number;
@@ -280,7 +283,7 @@ std::optional<int64_t> luminal::lowerByCases(
   };
   std::priority_queue<Case> open;
   size_t boxes = 0;
-  // The least value seen: no bound is above it.
+  // The smallest value evaluated; no lower bound can exceed it.
   Int seen = kInfinity;
   auto consider = [&](Box box) {
     std::optional<Interval> value = program.evaluate(box);
@@ -292,8 +295,8 @@ std::optional<int64_t> luminal::lowerByCases(
     open.push({value->lo, boxes++, std::move(box)});
   };
   const Box whole = program.getWhole();
-  // The variable to split: the one with the widest range. An unbounded range is
-  // split once, after its head.
+  // Returns the variable to split: the one with the widest range. An unbounded
+  // range is split once, after its first kHead values.
   auto widest = [&](const Box &box) {
     std::optional<size_t> best;
     Int width = 0;
@@ -329,6 +332,6 @@ std::optional<int64_t> luminal::lowerByCases(
     consider(std::move(low));
     consider(std::move(high));
   }
-  // No point is in range.
+  // The space is empty.
   return enough;
 }

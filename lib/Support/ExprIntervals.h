@@ -1,10 +1,10 @@
 //===- ExprIntervals.h - Intervals of expressions -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Interval arithmetic for every kind of node, and a search over cases that is
-// built on it. An interval forgets that two operands depend on one symbol;
-// where that costs the proof, the search splits the symbol's range in two and
-// examines each part.
+// Interval arithmetic for every kind of node, and a search over cases built on
+// it. An interval ignores that two operands depend on the same symbol; if a
+// proof fails for that reason, the search splits the symbol's range in two and
+// examines both halves.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,14 +38,14 @@ struct Interval {
   }
 };
 
-/// The values of a node of this kind, from those of its operands (at least one,
-/// and equal ones in a row: a square is not negative).
+/// The interval of a node of this kind, from those of its operands (at least
+/// one). Equal operands are adjacent: a square is not negative.
 Interval intervalOf(Expr::Kind kind, const std::vector<Expr> &operands,
                     const std::vector<Interval> &values);
 
 /// The greatest constant that a bounded search proves to be at most `e`, for
 /// symbols in `rangeOf` and dims in `extents`; std::nullopt if it proves none.
-/// The search ends early at a bound of `enough`, or at a value below it.
+/// The search stops early when it proves `enough`, or finds a value below it.
 std::optional<int64_t>
 lowerByCases(const Expr &e,
              const std::function<SymbolRange(const Expr &)> &rangeOf,

@@ -23,13 +23,13 @@ static size_t hashNode(Expr::Kind kind, int64_t value, std::string_view name,
 }
 
 namespace {
-/// All nodes, each once. A count falls to zero only under the mutex of the
-/// node's shard, and the node leaves its bucket at that moment: a lookup never
-/// finds a node that is about to be freed.
+/// All nodes, each once. A reference count drops to zero only under the mutex
+/// of the node's shard, and the node leaves its bucket under the same lock, so
+/// a lookup never finds a node that is about to be freed.
 class InternTable {
 public:
-  /// The node for which `same` holds, with one more reference; if there is
-  /// none, the one that `make` returns.
+  /// Returns the node for which `same` holds, with one more reference, or else
+  /// a new one created by `make`.
   template <typename Same, typename Make>
   Expr::Node *get(size_t hash, Same same, Make make) {
     Shard &shard = shardOf(hash);
@@ -110,7 +110,7 @@ private:
 };
 } // namespace
 
-/// Never destroyed: an Expr with static lifetime may outlive it.
+/// Never destroyed: Exprs with static lifetime may outlive it.
 static InternTable &internTable() {
   static auto *table = new InternTable;
   return *table;
@@ -156,7 +156,7 @@ Expr ExprBuilder::intern(Expr::Kind kind, int64_t value, std::string_view name,
       [&] { return makeNode(hash, kind, value, name, std::move(operands)); })});
 }
 
-/// Nodes that are never freed.
+/// Number of nodes that are never freed.
 static std::atomic<size_t> numKept{0};
 
 Expr ExprBuilder::keepForever(Expr e) {
@@ -178,7 +178,7 @@ void Expr::release(Counted *node) {
   }
   auto *last = static_cast<Node *>(node);
   if (internTable().dropLast(last))
-    // Outside the lock: operands may be freed with it, as deep as nodes nest.
+    // Delete outside the lock: this may free operands recursively.
     delete last;
 }
 

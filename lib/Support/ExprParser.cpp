@@ -5,7 +5,7 @@
 
 using namespace luminal;
 
-// Limits for untrusted text; no real program comes near them.
+// Limits for untrusted text; real programs stay far below them.
 static constexpr size_t kMaxLength = 1 << 16;
 static constexpr unsigned kMaxParseDepth = 200;
 static constexpr uint64_t kMaxWork = 1 << 20;
@@ -16,7 +16,7 @@ static constexpr uint64_t kMaxWork = 1 << 20;
 
 static void print(const Expr &e, std::string &out);
 
-/// As a factor, or as an operand of floordiv and mod.
+/// Prints `e` as a factor, or as an operand of floordiv or mod.
 static void printFactor(const Expr &e, std::string &out) {
   bool bare = e.operands().empty() || e.kind() == Expr::Kind::Max ||
               e.kind() == Expr::Kind::Min;
@@ -27,9 +27,8 @@ static void printFactor(const Expr &e, std::string &out) {
     out += ')';
 }
 
-/// A product without its coefficient. Sums that were not multiplied out are
-/// parenthesised as a group, so that reading the text multiplies them by each
-/// other first.
+/// Prints a product without its coefficient. Unexpanded sums are parenthesized
+/// as a group, so that parsing multiplies them by each other first.
 static void printFactors(const std::vector<Expr> &factors, std::string &out) {
   size_t simple = 0;
   while (simple < factors.size() && factors[simple].kind() != Expr::Kind::Add)
@@ -87,7 +86,7 @@ static void print(const Expr &e, std::string &out) {
   case Expr::Kind::Add: {
     bool first = true;
     for (Term &term : ExprBuilder::terms(e)) {
-      // The magnitude of INT64_MIN is not an int64_t: it keeps its sign.
+      // INT64_MIN keeps its sign, because its magnitude is not an int64_t.
       bool minus =
           !first && term.coefficient < 0 && term.coefficient != INT64_MIN;
       if (!first)
@@ -192,8 +191,8 @@ private:
     return text.substr(position, end - position);
   }
 
-  /// Refuses undefined expressions (overflow) and ones that grow out of
-  /// proportion.
+  /// Rejects undefined expressions (overflow), and expressions that grow beyond
+  /// the work limit.
   std::optional<Expr> checked(const Expr &e) {
     if (e.isUndefined())
       return fail("the expression overflows 64 bits");
@@ -208,8 +207,7 @@ private:
   std::optional<Expr> parseSum(unsigned depth) {
     if (depth > kMaxParseDepth)
       return fail("expression is nested too deeply");
-    // Terms are joined once, at the end: a long sum costs time linear in its
-    // length.
+    // Terms are summed once, at the end, so a long sum takes linear time.
     std::vector<Term> terms;
     bool minus = false;
     do {
@@ -265,7 +263,7 @@ private:
   }
 
   std::optional<Expr> parseInteger(bool negative) {
-    // Accumulated as a negative number, which can represent INT64_MIN.
+    // Accumulate the negated value, which can represent INT64_MIN.
     int64_t value = 0;
     for (; position < text.size() && isDigit(text[position]); ++position)
       if (__builtin_mul_overflow(value, int64_t(10), &value) ||

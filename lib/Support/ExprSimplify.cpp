@@ -1,10 +1,10 @@
 //===- ExprSimplify.cpp - Simplification of expressions over ranges -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Bottom up, each floordiv and mod is brought to one form: what divides is
-// pulled out, common factors are cancelled, nested ones are merged, and those
-// that ranges decide are removed. Then the terms of each sum are joined: c * (x
-// floordiv c) + x mod c is x, and x - c * (x floordiv c) is x mod c.
+// Bottom up, each floordiv and mod is normalized: multiples of the divisor are
+// extracted, common factors are cancelled, nested ones are merged, and those
+// that the ranges decide are removed. Then the terms of each sum are joined: c
+// * (x floordiv c) + x mod c is x, and x - c * (x floordiv c) is x mod c.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,8 @@
 
 using namespace luminal;
 
-/// Fewer compound nodes, then a smaller tree, then the order of expressions:
-/// strictly decreasing, so joining terminates.
+/// Orders by number of compound nodes, then tree size, then Expr::compare. Each
+/// join strictly decreases in this order, so joining terminates.
 static bool smaller(const Expr &a, const Expr &b) {
   if (a.isUndefined())
     return false;
@@ -36,8 +36,8 @@ ExprSolver::Division ExprSolver::divide(const Expr &x, const Expr &c) {
   if (by.size() == 1) {
     std::vector<Term> quotient, rest;
     for (Term &term : ExprBuilder::terms(x)) {
-      // The multiple of c nearest to zero is pulled out; for a constant, the
-      // next lower one (its remainder is in [0, c)).
+      // Extract the multiple of c nearest to zero; of a constant, round down,
+      // so that its remainder is in [0, c).
       bool constant = term.factors.empty() && by[0].factors.empty();
       int64_t divisor = by[0].coefficient;
       std::optional<Term> unit =
@@ -56,8 +56,8 @@ ExprSolver::Division ExprSolver::divide(const Expr &x, const Expr &c) {
     return {ExprBuilder::sum(std::move(quotient)),
             ExprBuilder::sum(std::move(rest))};
   }
-  // A divisor of several terms is subtracted wherever that makes the rest
-  // shorter.
+  // A divisor with several terms is subtracted as long as that makes the
+  // remainder shorter.
   Expr quotient, rest = x;
   for (bool changed = true; changed && step();) {
     changed = false;
@@ -114,7 +114,7 @@ static Term commonTerm(const Term &a, const Term &b) {
   Term result;
   std::set_intersection(a.factors.begin(), a.factors.end(), b.factors.begin(),
                         b.factors.end(), std::back_inserter(result.factors));
-  // The magnitude of INT64_MIN is not an int64_t: its divisors are powers of
+  // The magnitude of INT64_MIN is not an int64_t. Its divisors are powers of
   // two.
   auto magnitude = [](int64_t v) {
     return v == INT64_MIN ? int64_t(1) << 62 : std::abs(v);
@@ -133,8 +133,8 @@ std::optional<ExprSolver::Common> ExprSolver::commonFactor(const Expr &x,
   content.coefficient = std::abs(content.coefficient);
   for (const Term &term : by)
     content = commonTerm(content, term);
-  // Candidates: what c shares with each term of x, and extents that divide c.
-  // Greater ones first.
+  // Candidates for g: common divisors of c and each term of x, and extents that
+  // divide c; larger ones first.
   std::vector<Expr> candidates;
   for (const Term &term : ExprBuilder::terms(x))
     if (!term.factors.empty() || content.factors.empty())
@@ -167,8 +167,8 @@ std::optional<ExprSolver::Common> ExprSolver::commonFactor(const Expr &x,
     if (ExprBuilder::numTerms(g) > 1) {
       division = divide(x, g);
     } else {
-      // Only whole terms divide: 3 * d0 by 2 leaves 3 * d0. A constant divides
-      // with a remainder.
+      // Extract only terms that divide as a whole (3 * d0 by 2 stays 3 * d0);
+      // constants are divided with a remainder.
       Term unit = ExprBuilder::terms(g).front();
       for (Term &term : ExprBuilder::terms(x)) {
         std::optional<Term> q = divideTerm(term, unit);
@@ -198,7 +198,7 @@ std::optional<ExprSolver::Common> ExprSolver::commonFactor(const Expr &x,
 // floordiv and mod
 //===----------------------------------------------------------------------===//
 
-/// Whether the first term that is not a constant has a negative coefficient.
+/// Whether the first non-constant term has a negative coefficient.
 static bool leadsNegative(const Expr &x) {
   std::vector<Term> terms = ExprBuilder::terms(x);
   return !terms.empty() && !terms.front().factors.empty() &&
@@ -270,7 +270,7 @@ Expr ExprSolver::dropInnerMods(const Expr &x, const Expr &c) {
       continue;
     const Expr &inner = atom.operands()[0], &divisor = atom.operands()[1];
     if (atom.kind() == Expr::Kind::Mod) {
-      // k * (y mod m) is k * y modulo c where c divides k * m.
+      // k * (y mod m) equals k * y modulo c if c divides k * m.
       if (!luminal::divideExactly(linear->stride * divisor, c))
         continue;
       Expr result = linear->stride * inner + linear->rest;
@@ -278,7 +278,7 @@ Expr ExprSolver::dropInnerMods(const Expr &x, const Expr &c) {
         return result;
       continue;
     }
-    // floor(y / a) modulo c depends on y modulo a * c only.
+    // floor(y / a) modulo c depends only on y modulo a * c.
     if (!linear->stride.isConstant(1) || !positive(divisor) || !step())
       continue;
     Expr modulus = divisor * c;
@@ -335,7 +335,7 @@ Expr ExprSolver::extremum(Expr::Kind kind, const Expr &a, const Expr &b) {
   Expr plain = ExprBuilder::rebuild(kind, a, b);
   if (plain.kind() != kind)
     return plain;
-  // The operands of the whole nest; those dominated by another one are removed.
+  // Collect the operands of the nested extrema and remove dominated ones.
   std::vector<Expr> operands;
   for (Expr e = plain;; e = e.operands()[0]) {
     if (e.kind() != kind) {
@@ -408,8 +408,8 @@ std::optional<Expr> ExprSolver::joinOnce(const Expr &e) {
         return result;
     }
   }
-  // k * x - k * c * (x floordiv c) = k * (x mod c); where b divides c, k * b *
-  // (x floordiv c) is the part above the digit (x floordiv (c / b)) mod b.
+  // k * x - k * c * (x floordiv c) = k * (x mod c). If b divides c, k * b * (x
+  // floordiv c) is the part above the digit (x floordiv (c / b)) mod b.
   for (const Part &d : divs) {
     const Expr &x = d.atom.operands()[0], &c = d.atom.operands()[1];
     if (!step())
@@ -462,7 +462,7 @@ Expr ExprSolver::simplifyOnce(const Expr &e) {
   auto it = simplified.find(e);
   if (it != simplified.end())
     return it->second;
-  // While it is being computed, it is its own simplification.
+  // While it is being computed, recursive queries get `e` itself.
   simplified.emplace(e, e);
   Nested nested(depth);
   Expr result = e;
@@ -498,7 +498,7 @@ Expr ExprSolver::simplifyOnce(const Expr &e) {
   return result;
 }
 
-/// The only index of a dim of extent 1 is 0.
+/// Replaces dims of extent 1 by 0, their only index.
 static Expr dropUnitDims(const Expr &e, const std::vector<Expr> &extents) {
   auto isUnit = [&](const Expr &leaf) {
     return leaf.asDim() && *leaf.asDim() < extents.size() &&
@@ -530,8 +530,8 @@ bool ExprSolver::hasValue(const Expr &e) {
 
 Expr ExprSolver::simplify(const Expr &e) {
   Expr current = dropUnitDims(e, extents);
-  // One pass is nearly always enough; a rewrite near the root can open one
-  // further down.
+  // One pass is nearly always enough, but a rewrite near the root can enable
+  // another one further down.
   for (unsigned i = 0; i < 8; ++i) {
     Expr next = simplifyOnce(current);
     if (next == current)
@@ -578,7 +578,7 @@ bool Assumptions::provablyNonNegative(const Expr &e) const {
   if (e.isUndefined())
     return false;
   ExprSolver solver(symbols, extents);
-  // Most queries are this easy.
+  // Most queries are decided by the interval alone.
   return solver.interval(e).lo >= 0 ||
          solver.atLeastByCases(solver.simplify(e), 0);
 }

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One object answers one query about some Assumptions: it caches what it proved
-// and counts its steps, so that the time for each expression is bounded. Bounds
-// (ExprBounds.cpp) and rewrites (ExprSimplify.cpp) call each other: a bound of
-// a floordiv is a simplified floordiv of a bound; a floordiv is removed where a
-// bound decides it.
+// and counts its steps, so the time per query is bounded. Bounds
+// (ExprBounds.cpp) and rewrites (ExprSimplify.cpp) call each other: the bound
+// of a floordiv is a simplified floordiv of a bound, and a floordiv is removed
+// if a bound decides it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,7 @@ public:
              const std::vector<Expr> &extents);
 
   Expr simplify(const Expr &e);
-  /// Whether no divisor in `e` is ever 0. Where one may be, no rewrite may drop
-  /// it.
+  /// Whether no divisor in `e` can be 0. If one can, no rewrite may remove it.
   bool hasValue(const Expr &e);
 
   /// Greatest lower (least upper) constant bound of `e` that the search finds;
@@ -35,8 +34,7 @@ public:
   /// Bounds without elimination; `e` need not be simplified.
   Interval interval(const Expr &e);
   bool positive(const Expr &e) { return nonNegative(e - Expr(1)); }
-  /// The same queries from outside, which are worth a search over
-  /// cases.
+  /// For queries of callers, which are worth a search over cases.
   bool atLeastByCases(const Expr &e, int64_t limit);
   std::optional<int64_t> lowerByCases(const Expr &e);
   /// 0 <= e < limit.
@@ -50,23 +48,23 @@ private:
   Expr floorDiv(const Expr &x, const Expr &c);
   Expr mod(const Expr &x, const Expr &c);
   Expr extremum(Expr::Kind kind, const Expr &a, const Expr &b);
-  /// x = c * quotient + rest, where the quotient takes everything that divides
-  /// without knowledge of ranges.
+  /// x = c * quotient + rest, where the quotient collects everything that is
+  /// divisible regardless of ranges.
   struct Division {
     Expr quotient, rest;
   };
   Division divide(const Expr &x, const Expr &c);
-  /// For a divisor of several terms: a division whose rest is proved to lie in
+  /// For a divisor with several terms: a division whose rest is proved to be in
   /// [0, c).
   std::optional<Division> divideIntoRange(const Expr &x, const Expr &c);
-  /// c = g * c', x = g * a + b with 0 <= b < g, for some g other than 1: a, b,
-  /// g and c'.
+  /// For some g other than 1: c = g * c', x = g * a + b with 0 <= b < g. `c` is
+  /// c'.
   struct Common {
     Expr a, b, g, c;
   };
   std::optional<Common> commonFactor(const Expr &x, const Expr &c);
-  /// x modulo c, with inner mods by a multiple of c dropped; the same
-  /// expression where there are none.
+  /// An expression equal to x modulo c, without inner mods by a multiple of c;
+  /// x itself if it has none.
   Expr dropInnerMods(const Expr &x, const Expr &c);
   Expr join(const Expr &e);
   std::optional<Expr> joinOnce(const Expr &e);
@@ -76,26 +74,29 @@ private:
   std::optional<int64_t> computeLower(const Expr &e);
   std::optional<int64_t> eliminate(const Expr &e, const Expr &atom);
   std::optional<int64_t> lowerOfPair(const Expr &e);
-  /// `atom` is x floordiv divisor, or x itself.
+  /// `atom` is x floordiv `divisor`, or x itself.
   struct Quotient {
     Expr atom, divisor;
   };
-  /// So that each divisor divides the next one; false where they are no chain.
+  /// Sorts so that each divisor divides the next one; false if they form no
+  /// chain.
   static bool sortByDivisors(std::vector<Quotient> &quotients);
   std::optional<int64_t> lowerOfDigits(const Expr &e);
-  /// By those of `x`.
+  /// The part of lowerOfDigits for quotients of `x`.
   std::optional<int64_t> lowerOfDigits(const Expr &e, const Expr &x);
-  /// y mod b = y - b * (y floordiv b), of `x` and of its quotients.
+  /// Rewrites mods of `x` and of its quotients: y mod b = y - b * (y floordiv
+  /// b).
   Expr expandMods(const Expr &e, const Expr &x);
   void bounds(const Expr &atom, std::vector<Expr> &lows,
               std::vector<Expr> &highs);
-  /// A bound of `e` without dims, where every dim enters with a known sign.
+  /// A bound of `e` without dims, if the sign of every dim's coefficient is
+  /// known.
   std::optional<Expr> withoutDims(const Expr &e, bool wantUpper);
   SymbolRange rangeOf(const Expr &symbol) const;
   void learn(const Expr &extent);
   void forget();
 
-  /// Counts a step; returns whether any are left.
+  /// Counts a step; returns whether the limit is not reached.
   bool step() { return depth < kMaxDepth && ++steps < kMaxSteps; }
   struct Nested {
     explicit Nested(unsigned &depth) : depth(++depth) {}
@@ -107,9 +108,10 @@ private:
 
   std::map<std::string, SymbolRange, std::less<>> symbols;
   const std::vector<Expr> &extents;
-  /// Expressions over symbols that are not negative, since no extent is zero.
+  /// Non-negative expressions over symbols, which follow from extents being at
+  /// least 1.
   std::vector<Expr> facts;
-  /// Compound factors of extents: at least 1.
+  /// Compound factors of extents, which are at least 1.
   std::vector<Expr> positiveAtoms;
   std::unordered_map<Expr, Expr, ExprHash> simplified;
   std::unordered_map<Expr, std::optional<int64_t>, ExprHash> lowers;
@@ -118,12 +120,12 @@ private:
   unsigned steps = 0;
 };
 
-/// numerator / denominator where it divides exactly.
+/// numerator / denominator, if it divides exactly.
 std::optional<Term> divideTerm(const Term &numerator, const Term &denominator);
-/// e / divisor where it divides exactly: term by term, or as polynomials.
+/// e / divisor, if it divides exactly, term by term or as polynomials.
 std::optional<Expr> divideExactly(const Expr &e, const Expr &divisor);
-/// e = coefficient * atom + rest, where rest and coefficient are free of the
-/// atom at their top level; nothing if the atom occurs in a higher power.
+/// e = coefficient * atom + rest, where rest and coefficient do not contain the
+/// atom as a factor; std::nullopt if the atom occurs in a higher power.
 std::optional<Expr::Linear> linearInAtom(const Expr &e, const Expr &atom);
 /// The distinct factors of all terms, in order.
 std::vector<Expr> atomsOf(const Expr &e);

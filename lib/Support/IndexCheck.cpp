@@ -1,11 +1,11 @@
 //===- IndexCheck.cpp - Whether index arithmetic stays in bounds ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// `Assumptions` is tried first. Where it finds no proof, the least and the
-// greatest value over the index space are computed as expressions over symbols:
-// at corners where the expression is monotone or linear in each dim, else by
-// trying every point of a small space of constant extents. These are exact, so
-// that comparing them decides.
+// Tries `Assumptions` first. If that finds no proof, computes the minimum and
+// maximum over the iteration space as expressions over symbols: at the corners
+// if the expression is monotone or linear in each dim, else by evaluating every
+// point of a small space with constant extents. These are exact, so comparing
+// them with the limits decides.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,10 +15,11 @@
 
 using namespace luminal;
 
-/// Maximum number of points to try, for an expression without and with symbols.
+/// Maximum number of points to evaluate, without and with symbols in the
+/// expression.
 static constexpr int64_t kMaxPoints = int64_t(1) << 20;
 static constexpr int64_t kMaxSymbolicPoints = 16;
-/// Maximum number of dims of which both ends are tried.
+/// Maximum number of dims for which both ends are tried.
 static constexpr unsigned kMaxLinearDims = 4;
 
 SymbolRange luminal::boundedRange(SymbolRange range) {
@@ -167,7 +168,8 @@ std::optional<Expr> IndexChecker::atCorners(const Expr &e, bool greatest) {
   return sizes.simplify(*best);
 }
 
-/// k * ((d + rest) mod c) where d alone takes c values in a row.
+/// The extreme of k * ((d + rest) mod c), if d alone takes c consecutive
+/// values.
 std::optional<Expr> IndexChecker::ofMod(const Expr &e, bool greatest) {
   std::vector<Term> terms = ExprBuilder::terms(e);
   if (terms.size() != 1)
@@ -257,7 +259,7 @@ std::optional<Expr> IndexChecker::extremeOfGroup(const Expr &e, bool greatest) {
 }
 
 std::optional<Expr> IndexChecker::extreme(const Expr &e, bool greatest) {
-  // Terms without a common dim take their extremes at once.
+  // Groups of terms without common dims have independent extremes.
   struct Group {
     std::vector<bool> dims;
     std::vector<Term> terms;
@@ -343,7 +345,7 @@ std::optional<std::string> IndexChecker::checkDivisor(const Expr &e) {
     return require(*greatest, -1, problem);
   if (least && greatest && sizes.provablyNonNegative(*least))
     return require(1, *least, problem);
-  // If it may have either sign, its square decides.
+  // If the divisor may have either sign, check its square.
   if (std::optional<Expr> square = extreme(c * c, false))
     return require(1, *square, problem);
   return "cannot prove that the divisor of '" + e.str() + "' is not 0";
@@ -374,7 +376,7 @@ std::optional<std::string> IndexChecker::checkValue(const Expr &e) {
   return checkFits(e);
 }
 
-/// The error of an index over symbols.
+/// The error text for an index over symbols.
 static std::string describeOutside(const Expr &index, const Expr &limit) {
   std::string range = "[0, " + limit.str() + ")";
   return index.isUndefined()
@@ -439,7 +441,7 @@ std::optional<std::string> IndexChecker::refuteInside(const Expr &e,
               return std::nullopt;
             return last ? space[*leaf.asDim()] - Expr(1) : Expr(0);
           }));
-    // An expression without a value is reported by checkInside.
+    // checkInside reports an expression without a value.
     if (!at->isUndefined() &&
         (sizes.provablyLess(*at, 0) || sizes.provablyLessEqual(limit, *at)))
       return describeOutside(*at, limit);

@@ -13,7 +13,7 @@ using nlohmann::json;
 // Parsing
 //===----------------------------------------------------------------------===//
 
-/// The deepest nesting of brackets outside strings.
+/// The maximum nesting depth of brackets outside strings.
 static unsigned nestingDepth(std::string_view text) {
   unsigned depth = 0, deepest = 0;
   bool inString = false;
@@ -36,7 +36,7 @@ static unsigned nestingDepth(std::string_view text) {
 }
 
 /// Python writes NaN, Infinity and -Infinity as bare words, which JSON does not
-/// have: here they become strings, which asDouble reads.
+/// allow. Turns them into strings, which asDouble accepts.
 static std::string quoteFloatWords(std::string_view text) {
   std::string result;
   result.reserve(text.size() + 16);
@@ -68,7 +68,7 @@ static std::string quoteFloatWords(std::string_view text) {
 }
 
 namespace {
-/// Keeps where parsing stopped.
+/// Records the position at which parsing stopped.
 struct ErrorPosition : nlohmann::json_sax<json> {
   size_t position = 0;
   bool null() override { return true; }

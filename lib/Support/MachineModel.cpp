@@ -37,7 +37,7 @@ static constexpr GPU kGPUs[] = {
 #include "luminal/Support/GPUs.def"
 };
 
-/// Without what makes it no promise to others.
+/// The architecture without its suffix ("sm_90a" is of "sm_90").
 static std::string_view getFamily(std::string_view arch) {
   return arch.substr(0, arch.find_first_of("af", 3));
 }
@@ -49,7 +49,7 @@ static unsigned getCapability(std::string_view arch) {
   return capability;
 }
 
-/// Whether a word of the product's name is that of the row.
+/// Whether `word` is one of the words of a product's name.
 static bool hasWord(std::string_view text, std::string_view word) {
   std::string next;
   for (char c : std::string(text) + " ") {
@@ -64,8 +64,8 @@ static bool hasWord(std::string_view text, std::string_view word) {
   return false;
 }
 
-/// The row of the product, else the first one of the architecture or of the
-/// last one before it.
+/// The row of the product; otherwise the first row of the architecture, or of
+/// the latest older one.
 static const GPU &findGPU(std::string_view arch, std::string_view name) {
   const GPU *found = &kGPUs[0];
   for (const GPU &gpu : kGPUs) {
@@ -86,7 +86,8 @@ std::string_view MachineModel::getArchOfGPU(std::string_view name) {
   return {};
 }
 
-/// By the compute capability; what all from 8.0 on have stands for others.
+/// Maximum shared memory per block by compute capability; for unknown ones, the
+/// amount that all have from 8.0 on.
 static int64_t getSharedBytes(std::string_view arch) {
   static constexpr std::pair<std::string_view, int64_t> kKibibytes[] = {
       {"sm_80", 163},
@@ -108,19 +109,19 @@ MachineModel MachineModel::getLeastGPU() {
 
 MachineModel MachineModel::getGPU(std::string_view arch,
                                   const GPUFacts &facts) {
-  // The parts of what clocks and widths would allow that were seen on H100 and
-  // H200: of operations and of memory; of tensor cores, in graphs of products
-  // of 2048 x 4096 x 4096 in bf16 (670 TFLOP/s by the library), 4096 cubed in
-  // f32 and 1024 cubed in f64.
+  // Fractions of the theoretical peak that were measured on H100 and H200: of
+  // ALU throughput and memory bandwidth (kShare); of tensor cores, in graphs of
+  // products of 2048 x 4096 x 4096 in bf16 (670 TFLOP/s by the library), 4096
+  // cubed in f32 and 1024 cubed in f64.
   constexpr double kShare = 0.9;
   constexpr Rates kKernels = {0.21, 0.48, 0.51}, kLibrary = {0.63, 0.77, 0.78};
-  // By wgmma: 4096 x 768 x 768 to 2048 x 4096 x 4096 took 1.15 to 1.45 of the
-  // library's time on an H200.
+  // With wgmma: products of 4096 x 768 x 768 to 2048 x 4096 x 4096 took 1.15 to
+  // 1.45 of the library's time on an H200.
   constexpr double kWarpGroups = 0.5;
-  // Bytes in a cycle that a multiprocessor reads from its own cache (by the
-  // width of that) and, all of them at once, from the one that they share
-  // (5.5 TB/s on an H100); and per nanosecond what one alone reads of memory,
-  // 40 KiB on their way for 650 ns.
+  // Bytes per cycle that an SM reads from L1 (its width), and that each SM
+  // reads from L2 when all do (5.5 TB/s in total on an H100); bytes per
+  // nanosecond that a single SM reads from memory (40 KiB in flight for 650
+  // ns), and that latency.
   constexpr double kOwnBytes = 128, kSharedBytes = 24, kAlone = 60,
                    kLatency = 650;
 
@@ -135,20 +136,20 @@ MachineModel MachineModel::getGPU(std::string_view arch,
   machine.warpThreads = 32;
   machine.residentThreads = gpu.threads;
   machine.residentBlocks = gpu.blocks;
-  // A warp or two for each of its schedulers, measured on an H200.
+  // One or two warps per warp scheduler, measured on an H200.
   machine.smoothThreads = 192;
   machine.sharedBytes = getSharedBytes(arch);
-  // What needs no word to the driver; and 32 banks of four bytes.
+  // The limit of shared memory without opting in; 32 banks of four bytes.
   machine.plainSharedBytes = 48 << 10;
   machine.bankBytes = 128;
   machine.lineBytes = 128;
   machine.blockRegisters = 1 << 16;
   machine.threadRegisters = 255;
-  // Only of the architecture by itself, with no promise to those after it.
+  // Specific to this architecture: later ones do not support it.
   machine.hasWarpGroups = arch == "sm_90a";
   machine.hasScratch = false;
   machine.unitElements = 1;
-  // The memory that a block shares is a part of its multiprocessor's cache.
+  // Shared memory is a part of the SM's L1.
   machine.l1Bytes = machine.sharedBytes;
   machine.l2Bytes = machine.sharedBytes;
   machine.l3Bytes = facts.cacheBytes > 0 ? facts.cacheBytes : gpu.cache << 20;
@@ -161,12 +162,12 @@ MachineModel MachineModel::getGPU(std::string_view arch,
   machine.memoryLatency = kLatency;
   machine.operationRate = kShare * clock * gpu.lanes;
   machine.fmaRate128 = machine.operationRate;
-  // Seen on an H200 between kernels of a graph that wait for one other.
+  // Measured on an H200 between kernels of a graph with one dependency each.
   machine.launchTime = 1400;
   machine.handOverTime = 0;
 
-  // Where the products of a GPU were not measured, those of an H100 stand for
-  // it, as parts of what its clock allows.
+  // Rates of products on unmeasured GPUs are those of an H100 relative to its
+  // peak.
   double cycles = machine.workers * clock;
   auto scale = [&](const Rates &part) {
     return Rates{part.f16 * cycles * gpu.narrow, part.f32 * cycles * gpu.lanes,
@@ -177,12 +178,12 @@ MachineModel MachineModel::getGPU(std::string_view arch,
   if (machine.hasWarpGroups)
     machine.products.staged.f16 = kWarpGroups * cycles * gpu.narrow;
   machine.products.library = scale(kLibrary);
-  // Steps with 4 to 128 rows.
+  // Measured with 4 to 128 rows.
   machine.products.step = {6, 32, 50};
   machine.products.libraryTime = 3500;
-  // Measured on an H200: BERT of 128 tokens took 397 us in f16 by kernels
-  // alone, 407 with 24 calls that take as long by themselves; and an activation
-  // between two products of 128 rows.
+  // Measured on an H200: BERT with 128 tokens in f16 took 397 us with kernels
+  // alone and 407 us with 24 library calls that take as long in isolation. The
+  // last figure is that of an activation between two products of 128 rows.
   machine.products.libraryEdge = 750;
   machine.products.betweenCalls = 4400;
   return machine;

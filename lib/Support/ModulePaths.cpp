@@ -32,7 +32,8 @@ std::string luminal::printModuleTable(const ModuleTable &table) {
 namespace {
 using Parts = std::vector<std::string_view>;
 
-/// The rests of paths that are named; of more, the first ones and "...".
+/// Maximum number of different rests that a name lists; further ones become
+/// "...".
 constexpr size_t kMostRests = 6;
 
 Parts split(std::string_view path) {
@@ -65,8 +66,8 @@ std::string join(const std::vector<std::string> &texts,
   return joined;
 }
 
-/// Whether numbers end all of them, as they do those of the layers of one
-/// sequence, and are few enough to be named.
+/// Whether all paths end here in a number, like the layers of one sequence, and
+/// the numbers are few enough to list.
 bool areFewSiblings(const std::vector<Parts> &paths, size_t depth) {
   std::vector<std::string> numbers;
   for (const Parts &path : paths) {
@@ -77,7 +78,7 @@ bool areFewSiblings(const std::vector<Parts> &paths, size_t depth) {
   return numbers.size() <= kMostRests;
 }
 
-/// Of paths that have the first part in common, or begin with a number.
+/// Joins paths that have the same first component, or all begin with a number.
 std::string joinAlike(const std::vector<Parts> &paths) {
   std::string name;
   size_t depth = 0;

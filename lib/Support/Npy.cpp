@@ -10,7 +10,7 @@
 using namespace luminal;
 
 namespace {
-/// The Python literal of the header: a dict of strings, booleans and tuples.
+/// Parses the header, a Python literal: a dict of strings, booleans and tuples.
 class HeaderParser {
 public:
   HeaderParser(std::string_view text, unsigned version)
@@ -20,7 +20,7 @@ public:
   bool fortranOrder = false;
   std::vector<int64_t> shape;
 
-  /// Null, or the error.
+  /// Returns null, or the error text.
   const char *parse() {
     if (!eat('{'))
       return "its header is not a dict";
@@ -94,9 +94,9 @@ private:
     }
     return false;
   }
-  /// A decimal integer as Python reads it: single underscores between digits,
-  /// no leading zero except in zero itself. Python 2 wrote some with an L,
-  /// which NumPy still reads in the first two versions of the format.
+  /// Parses a decimal integer as Python does: single underscores between
+  /// digits, no leading zero except in zero itself. Python 2 wrote some with a
+  /// suffix L, which NumPy still reads in the first two versions of the format.
   bool size(int64_t &out) {
     skip();
     out = 0;
@@ -136,7 +136,7 @@ private:
       if (!comma && !at(')'))
         return false;
     }
-    // `(3)` is an integer in parentheses.
+    // `(3)` is an integer in parentheses, not a tuple.
     return out.size() != 1 || comma;
   }
 
@@ -144,7 +144,8 @@ private:
   std::string_view text;
 };
 
-/// The element type of a NumPy code without its byte order, if known.
+/// The element type of a NumPy type code without its byte order; std::nullopt
+/// if unknown.
 std::optional<DType> dtypeOfCode(std::string_view code,
                                  std::optional<DType> expected) {
   constexpr std::pair<std::string_view, DType> codes[] = {
@@ -155,7 +156,7 @@ std::optional<DType> dtypeOfCode(std::string_view code,
   for (auto [name, dtype] : codes)
     if (name == code)
       return dtype;
-  // Two bytes are also how bf16 is written by what lacks that type.
+  // Libraries without a bf16 type write it as uint16.
   if (code == "u2")
     return expected == DType::BF16 ? DType::BF16 : DType::U16;
   // f8 types have no NumPy code: one byte of void is read as the expected type.
@@ -243,7 +244,7 @@ Result<HostTensor> luminal::readNpyBytes(Bytes bytes, const std::string &name,
     length |= uint64_t(bytes.data[i]) << (8 * (i - 8));
   if (length > bytes.size - start)
     return Error(name + ": is truncated in its header");
-  // The maximum header length of version 1.0.
+  // The maximum header length in format version 1.0.
   constexpr uint64_t mostHeader = 0xffff;
   if (length > mostHeader)
     return Error(name + ": its header has " + std::to_string(length) +

@@ -19,8 +19,8 @@ using namespace luminal;
 // Temporary files and signals
 //===----------------------------------------------------------------------===//
 
-/// A list that a signal handler can walk at any time: entries are added at its
-/// head and never freed; an entry without a path is reused.
+/// A list that a signal handler can iterate at any time: entries are added at
+/// the head and never freed; an entry without a path is reused.
 struct detail::TemporaryEntry {
   std::atomic<char *> path{nullptr};
   std::atomic<bool> taken{true};
@@ -42,13 +42,13 @@ sigset_t getSignals() {
   return set;
 }
 
-/// The threads that create a file now, and whether the process ends.
+/// Number of threads that are creating a file; whether the process is ending.
 std::atomic<int> creating{0};
 std::atomic<bool> ending{false};
 
 void removeAll(int signal) {
-  // A thread that creates a file has the signals blocked, so that the handler
-  // never waits for the thread that it interrupted.
+  // Threads block the signals while they create a file, so this never waits for
+  // the thread that the signal interrupted.
   ending.store(true);
   while (creating.load())
     ::poll(nullptr, 0, 1);
@@ -56,7 +56,8 @@ void removeAll(int signal) {
   for (Entry *entry = entries.load(); entry; entry = entry->next)
     if (const char *path = entry->path.exchange(nullptr))
       ::unlink(path);
-  // The signal's previous action is taken as soon as this handler returns.
+  // The signal raised here is delivered, with its previous action, when this
+  // handler returns.
   for (size_t i = 0; i < std::size(kSignals); ++i)
     if (kSignals[i] == signal)
       ::sigaction(signal, &previous[i], nullptr);
@@ -80,7 +81,7 @@ Entry *enter(const std::string &path) {
 }
 
 void leave(Entry *entry) {
-  // Null where a signal handler took it: the process is ending.
+  // Null if a signal handler took it: the process is ending.
   char *path = entry->path.exchange(nullptr);
   if (!path)
     return;
@@ -93,7 +94,7 @@ TemporaryFileScope::TemporaryFileScope() {
   sigset_t signals = getSignals();
   ::pthread_sigmask(SIG_BLOCK, &signals, &before);
   creating.fetch_add(1);
-  // Too late: the handler of another thread removes files already.
+  // Too late: the signal handler of another thread is already removing files.
   if (ending.load()) {
     creating.fetch_sub(1);
     while (true)
@@ -145,7 +146,7 @@ void luminal::removeTemporaryFilesOnSignals() {
   if (std::exchange(done, true))
     return;
   for (size_t i = 0; i < std::size(kSignals); ++i) {
-    // A signal that the parent ignored (nohup) stays ignored.
+    // A signal that the parent process ignores (nohup) stays ignored.
     if (::sigaction(kSignals[i], nullptr, &previous[i]) != 0 ||
         previous[i].sa_handler == SIG_IGN)
       continue;
@@ -161,8 +162,8 @@ void luminal::removeTemporaryFilesOnSignals() {
 //===----------------------------------------------------------------------===//
 
 Status OutputFile::makeTemporary() {
-  // The kernel gives it the mode of any new file: reading the process's umask
-  // would change it for all threads.
+  // Let the kernel set the default mode: reading the process's umask would
+  // change it for all threads for a moment.
   static std::atomic<unsigned> made{0};
   for (int attempt = 0; attempt < 1000; ++attempt) {
     std::string name = path + "." + std::to_string(::getpid()) + "-" +
@@ -244,7 +245,7 @@ Status OutputFile::keep(std::string_view rest) {
   return {};
 }
 
-/// A file with these pieces that is not kept yet.
+/// Writes a file with these pieces, without `keep`.
 static Result<OutputFile>
 createWith(const std::string &path,
            std::initializer_list<std::string_view> pieces) {
@@ -267,7 +268,7 @@ luminal::writeFileDurably(const std::string &path,
   LUMINAL_TRY(file, createWith(path, pieces));
   LUMINAL_CHECK(file.sync());
   LUMINAL_CHECK(file.keep());
-  // The name is an entry of the folder.
+  // The file's name is stored in its folder.
   size_t slash = path.find_last_of('/');
   std::string folder =
       slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -275,7 +276,7 @@ luminal::writeFileDurably(const std::string &path,
   if (fd < 0)
     return Error(folder + ": cannot be opened: " + std::strerror(errno));
   int done = ::fsync(fd);
-  // Some file systems have no such operation for folders.
+  // Some file systems cannot synchronize folders.
   int reason = done == 0 || errno == EINVAL ? 0 : errno;
   ::close(fd);
   if (reason)

@@ -34,7 +34,7 @@ Result<SafeTensors> SafeTensors::fromBytes(Bytes bytes, std::string name) {
     length |= uint64_t(bytes.data[i]) << (8 * i);
   if (length > bytes.size - 8)
     return Error(name + ": is not a .safetensors file, or is truncated");
-  // The limit of the format's reference library.
+  // The limit of the format's reference implementation.
   constexpr uint64_t mostHeader = 100'000'000;
   if (length > mostHeader)
     return Error(name + ": its header has " + std::to_string(length) +

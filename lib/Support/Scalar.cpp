@@ -19,12 +19,13 @@ uint32_t luminal::encodeSmallFloat(FloatFormat format, double value) {
   int exponent = static_cast<int>(bits >> 52 & 0x7ff);
   if (exponent == 0x7ff)
     return sign | (mantissa ? nan : overflow);
-  // The least normal exponent, with the bias of a double. A denormal double is
-  // far below half of the least number of any small format.
+  // The smallest normal exponent of the format, in the bias of a double.
+  // Subnormal doubles are far below half of the smallest number of any small
+  // format.
   int least = 1024 - (1 << (format.exponentBits - 1)) + 1;
   if (exponent == 0)
     return sign;
-  // Bits to drop: more below the least normal number.
+  // Number of mantissa bits to drop; more for results that are subnormal.
   int shift = 52 - static_cast<int>(m) + std::max(0, least - exponent);
   if (shift > 54)
     return sign;
@@ -34,8 +35,8 @@ uint32_t luminal::encodeSmallFloat(FloatFormat format, double value) {
   uint64_t half = uint64_t(1) << (shift - 1);
   if (dropped > half || (dropped == half && (units & 1)))
     ++units;
-  // The leading bit of a normal number raises the exponent field from one below
-  // its own, and so does a carry.
+  // Added, not or-ed: the leading bit of a normal number increments the
+  // exponent field, which is one too low, and so does a carry from rounding.
   uint64_t result =
       units + (static_cast<uint64_t>(std::max(0, exponent - least)) << m);
   return sign | (result >= overflow ? overflow : static_cast<uint32_t>(result));
@@ -64,7 +65,7 @@ double luminal::decodeSmallFloat(FloatFormat format, uint32_t bits) {
 
 double luminal::roundToOdd(int64_t value) {
   auto rounded = static_cast<double>(value);
-  // 2^63 is not an int64_t; a value that rounds to it is less.
+  // 2^63 is not an int64_t; any value that rounds to it is smaller.
   bool top = rounded >= 0x1p63;
   if (!top && static_cast<int64_t>(rounded) == value)
     return rounded;
@@ -72,7 +73,7 @@ double luminal::roundToOdd(int64_t value) {
   if (bits & 1)
     return rounded;
   bool above = top || static_cast<int64_t>(rounded) > value;
-  // One step toward the value: the neighbour's last bit is odd.
+  // Go one step toward the value: the last bit of that neighbor is odd.
   bool towardZero = above == (value > 0);
   return std::bit_cast<double>(towardZero ? bits - 1 : bits + 1);
 }
@@ -177,7 +178,7 @@ void luminal::castElement(DType from, const void *source, DType to,
     int64_t value = loadInt(from, source);
     if (to == DType::I1)
       return store(static_cast<uint8_t>(value != 0), target);
-    // f64 is the only float that does not round a second time.
+    // All floats except f64 would round a second time.
     if (to == DType::F64)
       return store(static_cast<double>(value), target);
     return storeInt(to, value, target);
@@ -197,7 +198,7 @@ void luminal::castElement(DType from, const void *source, DType to,
   case DType::U32:
     return store(wrappingTruncate<uint32_t>(value), target);
   case DType::I1:
-    // NaN differs from zero.
+    // NaN is not equal to zero.
     return store(static_cast<uint8_t>(value != 0), target);
   default:
     return storeFloat(to, value, target);

@@ -9,8 +9,9 @@
 
 using namespace luminal;
 
-/// The extents that the simplification of `e` looks at. A constant extent tells
-/// of its own dim alone; one over symbols tells of these (ExprSolver::learn).
+/// The extents that the simplification of `e` depends on. A constant extent is
+/// a fact about its own dim only, an extent over symbols also about these
+/// (ExprSolver::learn).
 static std::vector<Expr> findRead(const Expr &e,
                                   const std::vector<Expr> &extents) {
   std::vector<Expr> read;
@@ -54,10 +55,11 @@ public:
 
   void keep(SimplifyQuery query, const Expr &answer) {
     Shard &shard = shardOf(query);
-    // Freed after the lock.
+    // Destroyed after the lock is released.
     Answers old;
     std::lock_guard<std::mutex> lock(shard.mutex);
-    // The end of the last scope clears each shard after this became 0.
+    // The destructor of the last scope clears each shard after setting this to
+    // 0.
     if (numScopes == 0)
       return;
     if (shard.answers.size() == kMaxAnswers)
@@ -88,7 +90,7 @@ private:
 };
 } // namespace
 
-/// Never destroyed, as the table of nodes.
+/// Never destroyed, like the table of nodes.
 static Table &getTable() {
   static auto *table = new Table;
   return *table;

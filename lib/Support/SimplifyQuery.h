@@ -1,7 +1,8 @@
 //===- SimplifyQuery.h - The table of a SimplifyMemo ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One table for all threads, filled while a SimplifyMemo lives.
+// The cache behind SimplifyMemo: one table for all threads, filled while a
+// SimplifyMemo lives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,8 +13,8 @@
 
 namespace luminal {
 
-/// An expression and all that its simplification looks at: equal queries have
-/// equal answers.
+/// An expression and everything that its simplification depends on: equal
+/// queries have equal results.
 struct SimplifyQuery {
   SimplifyQuery(const Expr &e, const std::vector<Expr> &extents,
                 const std::map<std::string, SymbolRange> &symbols);
@@ -28,7 +29,7 @@ struct SimplifyQuery {
   size_t hash;
 };
 
-/// Whether answers are kept: whether a SimplifyMemo lives.
+/// Whether results are cached, that is, a SimplifyMemo lives.
 bool keepsSimplified();
 std::optional<Expr> findSimplified(const SimplifyQuery &query);
 void keepSimplified(SimplifyQuery query, const Expr &answer);

@@ -36,7 +36,8 @@ luminal::planSymbols(const std::vector<NamedRange> &symbols,
         add({SymbolSource::Kind::Bare, static_cast<uint32_t>(i), k, Expr(),
              Expr()});
 
-  // The only symbol of an extent that has no value yet.
+  // Returns the symbol of an extent whose value is unknown, if it is the only
+  // one.
   auto onlyUnknown = [&](const Expr &extent) -> std::optional<uint32_t> {
     std::vector<std::string> used;
     extent.collectSymbols(used);
@@ -52,7 +53,7 @@ luminal::planSymbols(const std::vector<NamedRange> &symbols,
   };
   auto source = [&](const Expr &extent, uint32_t symbol,
                     uint32_t k) -> std::optional<SymbolSource> {
-    // With the symbol as an index, the linear form can be read off.
+    // Substitute a dim for the symbol, to get the linear form from linearIn.
     auto with = [&](const Expr &value) {
       return extent.substitute([&](const Expr &leaf) -> std::optional<Expr> {
         if (leaf.asSymbol() == std::string_view(symbols[symbol].name))
@@ -65,11 +66,12 @@ luminal::planSymbols(const std::vector<NamedRange> &symbols,
         !linear->rest.isUndefined() && !linear->stride.isConstant(0))
       return SymbolSource{SymbolSource::Kind::Linear, symbol, k, linear->stride,
                           linear->rest};
-    // Within its range, max(n, 5) may be n, and n * n is increasing.
+    // Check within the symbol's range: there, max(n, 5) may equal n, and n * n
+    // may be increasing.
     Expr n = Expr::symbol(symbols[symbol].name);
     Assumptions known(ranges);
     Expr rise = with(n + Expr(1)) - extent;
-    // One step less than the range: the last step reaches its upper end.
+    // The increment is needed for all but the last value of the range.
     std::map<std::string, SymbolRange> steps = ranges;
     --*steps[symbols[symbol].name].hi;
     if (Assumptions(steps).provablyLess(0, rise))
@@ -122,7 +124,8 @@ Result<int64_t> luminal::solveSymbol(const SymbolSource &source,
     break;
   }
   case SymbolSource::Kind::Rising: {
-    // The least value whose extent is not below; an overflow counts as above.
+    // Binary search for the smallest symbol value whose extent is at least
+    // `value`; an overflow counts as larger.
     auto at = [&](int64_t n) {
       return extent.evaluate([&](std::string_view name) {
         return name == symbol.name ? std::optional<int64_t>(n) : known(name);

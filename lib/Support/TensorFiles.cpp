@@ -16,7 +16,7 @@ static bool endsWith(std::string_view text, std::string_view end) {
          text.substr(text.size() - end.size()) == end;
 }
 
-/// The tensor of an integer, where `text` is a number.
+/// The tensor of an integer input, if `text` is a number.
 static std::optional<HostTensor> readInteger(const TensorPort &port,
                                              std::string_view text) {
   int64_t value;
@@ -106,10 +106,10 @@ luminal::readTensorFiles(const std::vector<std::string> &files,
       index = next;
     }
     std::optional<DType> expected = ports[*index].dtype;
-    // A float32 reference of a bfloat16 output stays as it is.
+    // A float32 reference for a bfloat16 output is not rounded.
     auto stored = asStored ? readNpy(file) : readNpy(file, expected);
     LUMINAL_TRY(tensor, stored ? std::move(stored) : readNpy(file, expected));
-    // A comparison takes a float reference of any width.
+    // Comparisons accept a float reference of any width.
     if (tensor.dtype != *expected && !asStored)
       return Error(file + ": " + what + " '" + ports[*index].name +
                    "': has element type " +

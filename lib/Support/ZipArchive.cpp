@@ -20,7 +20,7 @@ using namespace luminal;
 //===----------------------------------------------------------------------===//
 
 Result<Bytes> luminal::mapFile(const std::string &path) {
-  // A pipe without a writer must not block; regular files never do.
+  // Opening a pipe without a writer must not block; regular files never do.
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return Error(path + ": cannot be opened: " + std::strerror(errno));
@@ -69,7 +69,7 @@ uint32_t luminal::crc32(const uint8_t *data, uint64_t size, uint32_t start) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Little-endian fields of a range whose bounds the caller has checked.
+/// Reads little-endian fields of a range whose bounds the caller has checked.
 struct Fields {
   const uint8_t *p;
   uint16_t u16(size_t at) const { return uint16_t(p[at] | p[at + 1] << 8); }
@@ -87,8 +87,8 @@ constexpr uint32_t kLocalSignature = 0x04034b50, kEntrySignature = 0x02014b50,
 constexpr uint64_t kLocalSize = 30, kEntrySize = 46, kEndSize = 22,
                    kEnd64Size = 56, kLocator64Size = 20;
 
-/// Replaces the fields that hold all ones by their zip64 values; false if the
-/// extra field is malformed or too short.
+/// Replaces fields with all bits set by their zip64 values; false if the extra
+/// field is malformed or too short.
 bool readZip64(Fields extra, uint64_t extraSize,
                std::initializer_list<uint64_t *> fields) {
   bool wanted = std::any_of(fields.begin(), fields.end(),
@@ -116,8 +116,8 @@ bool readZip64(Fields extra, uint64_t extraSize,
   return false;
 }
 
-/// Why a member name is refused; null if it is not. Names become paths
-/// and keys: no escape from the folder, no odd bytes.
+/// Says why a member name is rejected; null if it is valid. Names become paths
+/// and keys: they must not leave the folder or contain unusual bytes.
 const char *badName(std::string_view name) {
   if (name.empty())
     return "a member has an empty name";
@@ -238,7 +238,7 @@ Status ZipArchive::readDirectory() {
     member.offset = local + kLocalSize + localName + localExtra;
     if (member.compressedSize > directory - member.offset)
       return Error(where + " lies outside the file");
-    // With bit 3 the sizes are in a descriptor after the data.
+    // If bit 3 is set, the sizes are in a descriptor after the data instead.
     if (!(header.u16(6) & 8)) {
       uint64_t localCompressed = header.u32(18), localFull = header.u32(22);
       if (!readZip64(Fields{bytes.data + local + kLocalSize + localName},
@@ -335,7 +335,7 @@ Result<Bytes> ZipArchive::read(const Member &member, uint64_t limit) const {
   std::unique_ptr<zip_t, Deleter> zip(opened);
   zip_stat_t stat;
   zip_stat_init(&stat);
-  // Both readers of the directory must agree on the member.
+  // libzip must agree with this reader about the member.
   if (zip_stat_index(zip.get(), member.index, ZIP_FL_UNCHANGED, &stat) != 0 ||
       !stat.name || member.name != stat.name || stat.size != member.size ||
       stat.comp_size != member.compressedSize)
@@ -393,7 +393,7 @@ std::string ZipArchive::getWeightsDigest() const {
       "data/weights/", "data/constants/", "serialized_state_dict.",
       "serialized_constants."};
   Sha256 hash;
-  // byName is sorted, so the order of the directory does not matter.
+  // byName is sorted, so the order of the central directory does not matter.
   for (const auto &[memberName, index] : byName) {
     std::string_view local = std::string_view(memberName).substr(root.size());
     if (std::none_of(

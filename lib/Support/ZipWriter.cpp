@@ -8,7 +8,7 @@ using namespace luminal;
 
 namespace {
 constexpr uint64_t kMax32 = 0xffffffffu;
-/// 1980-01-01, the earliest date of the format.
+/// 1980-01-01, the earliest date that the format can represent.
 constexpr uint16_t kDate = 0x21;
 
 void put(std::string &out, uint64_t value, unsigned bytes) {

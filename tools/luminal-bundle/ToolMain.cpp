@@ -17,7 +17,7 @@ static int testMain(int argc, char **argv) {
 #include "Tools.inc"
 #undef LUMINAL_DECLARATIONS
 
-/// Runs the tool that the program is called.
+/// Runs the tool whose name the program was started by.
 extern "C" __attribute__((visibility("default"))) int
 luminal_tool_main(int argc, char **argv) {
   static constexpr struct {

@@ -30,7 +30,7 @@ llvm::Expected<CompileOptions> Arguments::get() const {
     return bad("--search-budget is a number of seconds");
   if (!(ruleSeconds >= 0))
     return bad("--eqsat-rule-seconds is a number of seconds");
-  // A budget of 0 that is asked for measures nothing.
+  // An explicit budget of 0 disables measurements.
   bool isOff = searchBudget.getNumOccurrences() && searchBudget == 0;
   bool searches = !isOff && (searchBudget > 0 || searchCandidates > 0);
   if (searches && !explain.empty())

@@ -12,7 +12,7 @@ namespace luminal {
 
 namespace cl = llvm::cl;
 
-/// The command line (DESIGN: other programs depend on these names).
+/// The command line. Other programs depend on these names.
 struct Arguments {
   cl::OptionCategory category{"luminal-compile options"};
   cl::opt<std::string> input{

@@ -21,7 +21,7 @@
 
 using namespace luminal;
 
-/// LLVM's libraries register options too; on a name clash, theirs is removed.
+/// LLVM's libraries register options too; on a name clash, LLVM's is removed.
 static void freeNames(llvm::ArrayRef<llvm::StringRef> names) {
   auto &known = cl::getRegisteredOptions();
   for (llvm::StringRef name : names)
@@ -35,8 +35,8 @@ static int fail(const llvm::Twine &message) {
 }
 
 namespace {
-/// The first Ctrl-C ends the search, which goes on with the best so far; the
-/// next one ends the process, as it always does.
+/// The first Ctrl-C ends the search, and compilation continues with the best
+/// candidate so far; the next one ends the process as usual.
 class StopOnInterrupt {
 public:
   void enable(CompileOptions &options) {
@@ -69,7 +69,7 @@ static int calibrate(const std::string &folder) {
   return 0;
 }
 
-/// Prints how long the program takes on the device.
+/// Compiles the program and prints its time on the device.
 static int timeInput(mlir::MLIRContext &context, const CompileOptions &options,
                      double seconds) {
   if (!(seconds > 0))
@@ -94,7 +94,8 @@ static int timeInput(mlir::MLIRContext &context, const CompileOptions &options,
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  // `luminal-run --reference` hands over here: the runtime has no interpreter.
+  // `luminal-run --reference` runs this program: the runtime has no
+  // interpreter.
   if (argc > 1 && llvm::StringRef(argv[1]) == "--reference") {
     llvm::SmallVector<llvm::StringRef> rest(argv + 2, argv + argc);
     return tools::runReference(rest);
@@ -103,13 +104,13 @@ int main(int argc, char **argv) {
              "precision", "report", "quiet", "calibrate", "plan-cache", "fuse",
              "kernels"});
   Arguments arguments;
-  // Before the options that name passes.
+  // Before parsing options, some of which name passes.
   registerAllPasses();
   mlir::registerAsmPrinterCLOptions();
   mlir::registerMLIRContextCLOptions();
   mlir::registerPassManagerCLOptions();
   mlir::registerDefaultTimingManagerCLOptions();
-  // Options of LLVM and MLIR are listed by --help-hidden.
+  // --help-hidden lists the options of LLVM and MLIR.
   cl::HideUnrelatedOptions(arguments.category);
   if (!parseCommandLine(argc, argv, "Luminal compiler\n"))
     return 2;
@@ -131,7 +132,7 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registerAllDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  // Messages do not include a model's whole text unless requested.
+  // Diagnostics do not print a model's whole op unless requested.
   if (!cl::getRegisteredOptions()
            .lookup("mlir-print-op-on-diagnostic")
            ->getNumOccurrences())

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // MLIR's language server has no setting for its name, and shows only the
-// generic form of an op under the cursor. Its messages pass through here: the
-// reply to `initialize` gets this server's name and version, a hover over an op
-// of Luminal's dialects the op's entry of the reference (`ninja luminal-doc`).
+// generic form of an op under the cursor. This filter edits its messages: it
+// adds this server's name and version to the reply to `initialize`, and the
+// op's entry of the reference (`ninja luminal-doc`) to a hover over an op of
+// Luminal's dialects.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +16,7 @@
 #include <string_view>
 #include <thread>
 
-/// A message of the server, a JSON text, as it is forwarded.
+/// Returns a message of the server (JSON) as it is to be forwarded.
 std::string completeReply(std::string_view message);
 
 /// While it lives, text written to standard output passes through

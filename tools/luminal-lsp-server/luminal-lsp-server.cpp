@@ -12,8 +12,8 @@ namespace cl = llvm::cl;
 enum class Style { Standard, Delimited };
 enum class Log { Error, Info, Verbose };
 
-/// MLIR's main registers its options only when it runs, and then ends the
-/// process on bad usage: the command line is parsed here first.
+/// Parses the command line first: MLIR's main registers its options only when
+/// it runs, and ends the process on invalid usage.
 static bool checkCommandLine(int argc, char **argv) {
   cl::opt<Style> style(
       "input-style", cl::desc("How messages are separated"),

@@ -26,10 +26,10 @@ int main(int argc, char **argv) {
                               cl::value_desc("filename"), cl::init("-"));
   if (!luminal::parseCommandLine(argc, argv, help))
     return 2;
-  // MLIR's main writes to memory: it aborts where a file cannot be written. It
+  // MLIR's main aborts if it cannot write a file, so it writes to memory. It
   // returns 1 for every failure; this project reserves 1 for negative results.
   auto run = [&]() -> luminal::Result<int> {
-    // MLIR's main would not say that this is an error.
+    // MLIR's main would not report this as an error.
     if (input != "-" && !llvm::sys::fs::exists(input))
       return luminal::Error(input + ": cannot be opened");
     LUMINAL_TRY(file, luminal::OutputFile::create(output));

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // reduction-tree drops whole functions and dead ops, but never removes an op
-// whose result is used. Here an op is replaced by one of its operands, or by
+// whose result is used. This pass replaces an op by one of its operands, or by
 // zeros, as long as the test still finds the rest interesting.
 //
 //===----------------------------------------------------------------------===//
@@ -58,7 +58,7 @@ static SmallVector<Operation *> getCandidates(ModuleOp module) {
   return ops;
 }
 
-/// Replacements for the op: an operand of its type, or zeros.
+/// Possible replacements of an op: an operand of its type, or zeros.
 static SmallVector<Value> getSubstitutes(Operation *op) {
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   SmallVector<Value> values;
@@ -118,8 +118,8 @@ void ReduceOps::runOnOperation() {
         << kArgument << ": the test '" << test << "' does not exit with 1 here";
     return signalPassFailure();
   }
-  // The last first: ops that only it uses die with it. Each change leaves fewer
-  // candidates, so that this terminates.
+  // The last op first, because ops used only by it become dead with it. Each
+  // change leaves fewer candidates, so this terminates.
   for (bool changed = true; changed;) {
     changed = false;
     for (unsigned i = getCandidates(getOperation()).size(); i-- > 0;)

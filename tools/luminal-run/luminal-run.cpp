@@ -127,7 +127,7 @@ bool endsWith(std::string_view text, std::string_view end) {
          text.substr(text.size() - end.size()) == end;
 }
 
-/// luminal-compile beside this program, else in PATH.
+/// The path of luminal-compile: in this program's folder, else in PATH.
 std::string compilerPath() {
   char self[4096];
   ssize_t length = ::readlink("/proc/self/exe", self, sizeof self - 1);
@@ -148,7 +148,8 @@ std::vector<char *> pointersTo(std::vector<std::string> &arguments) {
   return pointers;
 }
 
-/// Becomes `luminal-compile --reference`, with all arguments but --reference.
+/// Replaces this process by `luminal-compile --reference`, with the remaining
+/// arguments.
 Error evaluateReference(int argc, char **argv) {
   std::vector<std::string> arguments{compilerPath(), "--reference"};
   for (int i = 1; i < argc; ++i)
@@ -179,7 +180,7 @@ Result<std::shared_ptr<const Artifact>> compile(const Options &o,
   if (status == 0) {
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR)
       ;
-    // The compiler has reported the error.
+    // The compiler has reported the error already.
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
       return Error(WIFEXITED(status) ? "" : "luminal-compile crashed");
     LUMINAL_TRY(bytes, artifact.read());

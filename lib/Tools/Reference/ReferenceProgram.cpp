@@ -60,7 +60,7 @@ Result<HostTensor> ReferenceProgram::readWeight(unsigned index,
   auto offset = source ? source.getAs<IntegerAttr>("offset") : IntegerAttr();
   if (!member || !offset || offset.getInt() < 0)
     return Error(port.name + ": no file or source holds its bytes");
-  // Resolved together with all others.
+  // Archive weights are loaded later, all at once.
   runtime::WeightSpec &weight = inArchive.emplace_back();
   weight.name = port.name;
   weight.member = member.getValue().str();
@@ -69,8 +69,7 @@ Result<HostTensor> ReferenceProgram::readWeight(unsigned index,
   return tensor;
 }
 
-/// Refuses a program that calls a kernel of which nothing says what it
-/// computes.
+/// Rejects a program that calls a user kernel without a reference function.
 Status ReferenceProgram::checkKernels() {
   std::string problem;
   func.walk([&](Operation *op) {

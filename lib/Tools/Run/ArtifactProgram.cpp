@@ -42,7 +42,7 @@ Status ArtifactProgram::bind(std::vector<HostTensor> tensors) {
   for (size_t k = 0; k < indices.size(); ++k) {
     HostTensor &tensor = tensors[k];
     if (artifact->getManifest().inputs[indices[k]].state) {
-      // Calls write to it, and files are mapped read-only.
+      // Calls write to states, but files are mapped read-only.
       HostTensor copy{tensor.name, tensor.dtype, tensor.shape, {}};
       uint8_t *memory = allocateTensor(copy);
       if (!memory)

@@ -56,14 +56,14 @@ Comparison tools::compareTensors(const HostTensor &got,
       if (std::isnan(distance))
         distance = std::numeric_limits<double>::infinity();
       allowed = atol + rtol * std::abs(y);
-      // An infinity is only ever matched by itself.
+      // An infinity matches only itself.
       if (!std::isfinite(allowed))
         allowed = 0;
     } else {
       int64_t p = loadInt(got.dtype, a), q = loadInt(expected.dtype, b);
       x = static_cast<double>(p);
       y = static_cast<double>(q);
-      // Two integers beyond 2^53 may be one double and still differ.
+      // Two different integers beyond 2^53 may be the same double.
       distance = p == q ? 0 : std::max(std::abs(x - y), 1.0);
     }
     c.maxAbsolute = std::max(c.maxAbsolute, distance);

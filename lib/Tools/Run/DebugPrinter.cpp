@@ -29,7 +29,7 @@ void DebugPrinter::before(const StepReport &report) {
                  report.buffers[k],
                  static_cast<long long>(context.getBufferBytes(b)));
   }
-  // A kernel may crash.
+  // The kernel may crash: flush first.
   std::fflush(stream);
   start = std::chrono::steady_clock::now();
 }

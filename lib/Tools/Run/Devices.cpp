@@ -30,7 +30,7 @@ Result<DeviceChoice> DeviceChoice::parse(std::string_view text) {
   return choice;
 }
 
-/// "2 threads", "139.8 GiB memory", "4917 GB/s memory".
+/// Formats a property: "2 threads", "139.8 GiB memory", "4917 GB/s memory".
 static std::string describe(std::string name, uint64_t value) {
   auto hasUnit = [&](std::string_view unit) {
     if (!name.ends_with(unit))
@@ -114,7 +114,7 @@ std::string tools::describeDevices(const std::string &planCache, bool json) {
     }
     addText("driver", info.driver);
     text += "\n";
-    // What is measured is the processor.
+    // The stored model is that of the processor.
     if (info.kind == "cpu") {
       entry["machine"] = nullptr;
       if (!machine)

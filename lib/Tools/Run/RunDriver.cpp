@@ -26,7 +26,7 @@ std::string format(const char *text, ...) {
   return line;
 }
 
-/// A number that JSON can hold.
+/// A JSON value for a number; JSON has no infinities or NaN.
 nlohmann::ordered_json jsonNumber(double value) {
   if (std::isfinite(value))
     return value;
@@ -132,7 +132,7 @@ private:
     for (int64_t i = 1; i < options.repeat; ++i)
       LUMINAL_CHECK(timed());
     if (options.benchmark) {
-      // Let caches and clocks settle first.
+      // Warm up caches and clocks for a tenth of the time.
       auto warm = Clock::now() +
                   std::chrono::duration<double>(*options.benchmark * 0.1);
       do
@@ -141,12 +141,13 @@ private:
       times.clear();
       auto end =
           Clock::now() + std::chrono::duration<double>(*options.benchmark);
-      // Enough for a median; few enough to keep in memory.
+      // Run until the time is over, at least three and at most so many calls
+      // that their times fit into memory.
       do
         LUMINAL_CHECK(timed());
       while ((Clock::now() < end || times.size() < 3) &&
              times.size() < 10'000'000);
-      // As many again as take a tenth of the time.
+      // Time the steps alone for about a tenth of the time more.
       const double each = std::max(times.back(), 1e-3);
       LUMINAL_TRY(steps, program.timeSteps(static_cast<unsigned>(std::clamp(
                              *options.benchmark * 100 / each, 1.0, 10'000.0))));

@@ -10,15 +10,16 @@ namespace luminal::tools {
 
 bool exists(const std::string &path);
 
-/// One array for each input of the program; a missing one is an error.
+/// Reads one array for each input of the program; a missing one is an error.
 Result<std::vector<HostTensor>>
 readInputs(const std::vector<std::string> &files, const Runnable &program);
 
-/// DIR/prefix_0.npy, DIR/prefix_1.npy, ... as far as they go.
+/// DIR/prefix_0.npy, DIR/prefix_1.npy, ... up to the first that does not exist.
 std::vector<std::string> numberedFiles(const std::string &dir,
                                        const char *prefix);
 
-/// Files and folders made so far; removed unless all went well.
+/// Files and folders created so far; removed on destruction unless `keep` was
+/// called.
 class Written {
 public:
   Written() = default;
