@@ -23,7 +23,7 @@ LogicalResult luminal::writeArtifact(llir::ScheduleOp schedule,
   for (const CodeMember &member : options.code.members)
     parts.code.push_back({member.name, member.bytes});
   parts.constants = constants;
-  // The bytes stay where they are mapped until the file is written.
+  // Keeps the weights mapped until the file is written.
   std::vector<Bytes> owners;
   if (options.embed) {
     parts.manifest.weightsEmbedded = true;

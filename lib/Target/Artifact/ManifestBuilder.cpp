@@ -15,7 +15,7 @@ using namespace luminal;
 using namespace luminal::runtime;
 
 namespace {
-/// The data of an artifact; equal constants are there once.
+/// Collects the contents of constants.bin; equal constants are stored once.
 struct Constants {
   explicit Constants(std::string &bytes) : bytes(bytes) {}
 
@@ -25,14 +25,14 @@ struct Constants {
 
 class ManifestBuilder {
 public:
-  /// Data goes to `constants`. With `program`, the schedule is what prepares
-  /// that one's weights.
+  /// Appends data to `constants`. If `program` is given, the schedule prepares
+  /// the weights of that program.
   ManifestBuilder(llir::ScheduleOp schedule, Constants &constants,
                   const Manifest *program = nullptr)
       : schedule(schedule), constants(constants), program(program) {}
 
   FailureOr<Manifest> build(const TargetSpec &target);
-  /// Of a variant of `whole`.
+  /// Builds the manifest of a variant of `whole`.
   FailureOr<Manifest> buildVariant(const Manifest &whole);
 
 private:
@@ -55,7 +55,7 @@ private:
   const Manifest *program;
   Manifest manifest;
   DenseMap<Value, uint32_t> buffers;
-  /// Buffers of kind Prepared, whose outputs are looked up at the end.
+  /// Buffers of kind Prepared. Their outputs are resolved at the end.
   SmallVector<std::pair<llir::PreparedOp, uint32_t>> prepared;
 };
 } // namespace
@@ -90,7 +90,7 @@ LogicalResult ManifestBuilder::addArgument(llir::ArgumentOp op) {
   bool isWeight = op.getKind() == llir::ArgumentKind::Weight;
   BufferSpec spec;
   spec.kind = isWeight ? BufferSpec::Kind::Weight : BufferSpec::Kind::Input;
-  // A weight that only `prepare` reads need not be where kernels reach it.
+  // A weight that only `prepare` reads needs no buffer of this program.
   bool isRead = !isWeight || !op.getBuffer().use_empty();
   uint32_t buffer = isRead ? addBuffer(op.getBuffer(), spec) : 0;
   std::optional<DictionaryAttr> source = op.getSource();
@@ -132,7 +132,7 @@ LogicalResult ManifestBuilder::addArgument(llir::ArgumentOp op) {
   return success();
 }
 
-/// A weight that the program lists.
+/// Adds a weight of a nested schedule, which the program must list too.
 LogicalResult ManifestBuilder::addWeightOfProgram(llir::ArgumentOp op) {
   auto weight = llvm::find_if(manifest.weights, [&](const WeightSpec &w) {
     return w.name == op.getName().str();
@@ -155,7 +155,7 @@ LogicalResult ManifestBuilder::addPrepared(llir::PreparedOp op) {
   return success();
 }
 
-/// The schedule that prepares weights, once all of them are known.
+/// Builds the schedule that prepares weights, when all weights are known.
 LogicalResult ManifestBuilder::addPrepareSchedule() {
   if (std::optional<StringRef> name = schedule.getPrepare()) {
     llir::ScheduleOp second = schedule.getPrepareSchedule();
@@ -172,7 +172,7 @@ LogicalResult ManifestBuilder::addPrepareSchedule() {
   return findPrepared();
 }
 
-/// Which outputs of that schedule the buffers are.
+/// Resolves which output of that schedule each Prepared buffer is.
 LogicalResult ManifestBuilder::findPrepared() {
   for (auto [op, buffer] : prepared) {
     ArrayRef<OutputSpec> outputs;
@@ -190,7 +190,7 @@ LogicalResult ManifestBuilder::findPrepared() {
   return success();
 }
 
-/// Appends the elements as they lie in memory: little endian, row-major, i1 as
+/// Appends the elements in their memory layout: little endian, row-major, i1 as
 /// one byte.
 static LogicalResult appendElements(llir::DataOp op, std::string &bytes) {
   auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
@@ -320,7 +320,7 @@ void ManifestBuilder::addSymbols() {
   llvm::append_range(manifest.integers, hlir::getIntegers(schedule));
 }
 
-/// Refuses a program with symbols that the runtime cannot solve.
+/// Rejects a program with symbols that the runtime cannot solve.
 LogicalResult ManifestBuilder::checkSymbols() {
   std::vector<Expr> extents;
   for (const InputSpec &input : manifest.inputs)
@@ -367,8 +367,8 @@ FailureOr<Manifest> ManifestBuilder::build(const TargetSpec &target) {
   return std::move(manifest);
 }
 
-/// Whether a tensor of a variant is that of the program, where symbols of one
-/// value are numbers.
+/// Whether a tensor of a variant equals that of the program, with symbols that
+/// have a single value in the variant replaced by that value.
 static bool isSameAt(const TensorSpec &narrow, const TensorSpec &whole,
                      const std::vector<SymbolSpec> &symbols) {
   auto number = [&](const Expr &leaf) -> std::optional<Expr> {
@@ -388,7 +388,8 @@ static bool isSameAt(const TensorSpec &narrow, const TensorSpec &whole,
                       });
 }
 
-/// Types as `whole` states them, buffers as they are.
+/// Copies the types from `whole` to the specs of a variant, and keeps their
+/// buffers. False if the specs do not match.
 template <typename Spec>
 static bool takeTypes(std::vector<Spec> &specs, const std::vector<Spec> &whole,
                       const std::vector<SymbolSpec> &symbols) {
@@ -448,7 +449,7 @@ SmallVector<llir::ScheduleOp> luminal::getPrograms(ModuleOp module) {
     if (llir::ScheduleOp prepare = schedule.getPrepareSchedule();
         prepare && prepare != schedule)
       others.insert(prepare);
-  // One that is named wrongly is an error where the artifact is made.
+  // Names that do not exist are reported when the artifact is built.
   for (llir::ScheduleOp schedule : programs)
     if (auto names = schedule->getAttrOfType<ArrayAttr>(llir::kVariantsAttr))
       for (auto name : names.getAsRange<FlatSymbolRefAttr>())

@@ -1,13 +1,13 @@
 //===- Checks.cpp - Assertions, their operands only, and guards -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// An assertion about sizes is proved here, or checked once a call, and nodes
-// that feed only such assertions are dropped. One about elements is computed
-// with the results (Scalars.cpp).
+// An assertion about sizes is proved at import or checked at each call, and
+// nodes used only by such assertions are dropped. An assertion about elements
+// is computed together with the results (Scalars.cpp).
 //
 // A guard is a condition on the sizes of inputs under which the model takes the
-// path that was traced: `if x.shape[0] % 2 == 0`. The ranges of symbols do not
-// imply it. It is proved or checked once a call, like an assertion.
+// traced path: `if x.shape[0] % 2 == 0`. The ranges of symbols do not imply it.
+// A guard is proved or checked at each call, like an assertion.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ const Argument *Importer::find(const Node &node, StringRef name,
   return nullptr;
 }
 
-/// What the node asserts; std::nullopt for nodes that do not assert a value.
+/// The assertion that a node makes; std::nullopt for other nodes.
 std::optional<Importer::Assertion> Importer::readAssertion(const Node &node) {
   StringRef op = node.target;
   if (!op.consume_front("torch.ops.aten."))
@@ -70,7 +70,7 @@ std::optional<Importer::Assertion> Importer::readAssertion(const Node &node) {
   return std::nullopt;
 }
 
-/// Whether leaving the node out changes nothing but its results.
+/// Whether the node has no effect other than its results.
 static bool isPure(const Node &node) {
   StringRef target = node.target;
   if (Importer::isSymbolic(node))
@@ -78,14 +78,14 @@ static bool isPure(const Node &node) {
   if (!target.consume_front("torch.ops.aten.") || Importer::isInPlace(node))
     return false;
   auto [op, overload] = target.split('.');
-  // These write running statistics.
+  // These write the running statistics.
   return !overload.contains("out") && !op.contains("batch_norm") &&
          op != "instance_norm";
 }
 
 void Importer::findChecks() {
-  // Numbers that were read from elements, and values computed from them, by ops
-  // or, where a size stands for a number, in its expression.
+  // Collect the numbers read from elements, and the values computed from them,
+  // either by ops or by the expression of a size that stands for such a number.
   std::map<std::string, std::string> readers; // number of each symbol
   auto numbersIn = [&](const Argument &arg) {
     std::vector<std::string> symbols, numbers;
@@ -120,8 +120,8 @@ void Importer::findChecks() {
     return assertion.condition && isOfSizes(*assertion.condition);
   };
 
-  // Values that no program can compute, and those computed from them: a number
-  // drawn at random, for a layer that is skipped in training alone.
+  // Collect the values that cannot be computed, such as a random number drawn
+  // for a layer that only training uses, and everything computed from them.
   std::set<std::string> refused;
   for (const Node &node : program.nodes) {
     bool isRefused = !getRefusal(node.getOp()).empty();
@@ -133,8 +133,8 @@ void Importer::findChecks() {
         refused.insert(output.names.begin(), output.names.end());
   }
 
-  // From the end: values used by nodes that stay, those used by nodes that are
-  // dropped, and numbers that assertions about elements are computed from.
+  // In reverse order, collect the values used by nodes that stay, those used by
+  // nodes that are dropped, and the numbers used by assertions about elements.
   std::set<std::string> used, checked, asserted;
   auto forEachName = [](const Argument &arg, auto &&fn) {
     if (arg.namesTensors())
@@ -163,7 +163,7 @@ void Importer::findChecks() {
       else
         role.asserted = assertion->text;
     } else if (!stays) {
-      // Numbers that nothing reads are not computed.
+      // Numbers that nothing uses are not computed.
       role.isDropped =
           ((feedsCheck || isRefused) && !role.isScalar && isPure(node)) ||
           isSymbolic(node) || readsElement(node);
@@ -213,7 +213,7 @@ const InputSpec *Importer::findGuarded(StringRef name) const {
     return input.kind == InputSpec::User || input.kind == InputSpec::Integer ||
            input.kind == InputSpec::Literal;
   };
-  // A strict trace has all of them in one list.
+  // A strict trace numbers all inputs as elements of one list.
   unsigned position;
   const bool isFlat =
       name.consume_front("flat_args_") && !name.getAsInteger(10, position);
@@ -224,7 +224,7 @@ const InputSpec *Importer::findGuarded(StringRef name) const {
 }
 
 Result<Expr> Importer::evaluateGuard(StringRef guard) const {
-  // A guard may not distinguish two arguments: then neither is known.
+  // A guard may use the same name for two arguments: then neither is known.
   std::map<std::string, std::string> paths;
   auto lookup = [&](const GuardSource &source) -> Result<Expr> {
     const InputSpec::Kind kind =

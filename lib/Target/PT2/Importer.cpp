@@ -83,7 +83,7 @@ Value Importer::read(GraphTensor &tensor) {
   return tensor.value;
 }
 
-/// What autocast casts to another float type.
+/// Whether autocast converts this type to another float type.
 static bool isAutocast(Type element) {
   return element.isF16() || element.isBF16() || element.isF32();
 }
@@ -98,7 +98,7 @@ Value Importer::read(const std::string &name) {
 LogicalResult Importer::write(const std::string &name, Value value,
                               std::string &reason, bool last) {
   GraphTensor &tensor = tensors.find(name)->second;
-  // Nothing is written.
+  // A tensor without elements: nothing is written.
   if (llvm::any_of(tensor.extents,
                    [](const Expr &extent) { return extent.isConstant(0); }))
     return success();
@@ -198,7 +198,7 @@ LogicalResult Importer::store(const OpCall::Returned &result,
   reason = checkResult(name, result.value);
   if (!reason.empty())
     return failure();
-  // A view of a tensor that autocast has cast is a view of a new tensor.
+  // If autocast converted the tensor, a view of it is a view of a new tensor.
   auto isCast = [&] {
     if (!operandType)
       return false;
@@ -220,7 +220,7 @@ LogicalResult Importer::store(const OpCall::Returned &result,
   GraphTensor tensor;
   tensor.memory = source.memory;
   tensor.extents = result.extents;
-  // A map to the source's elements, then the source's own map.
+  // Compose the view's map to the source's elements with the source's own map.
   std::vector<Expr> dims(result.map.begin(), result.map.end());
   Assumptions inside(
       assumptions.getSymbols(),
@@ -266,7 +266,7 @@ Status Importer::translate(const Node &node, OpCall &call, bool inPlace) {
       return call.fail(reason);
     for (const Argument &output : node.outputs)
       for (const std::string &name : output.names)
-        if (!name.empty()) // A result without a name is one that nothing reads.
+        if (!name.empty()) // A result that nothing reads has no name.
           tensors[name] = tensors.find(self)->second;
     return {};
   }
@@ -275,7 +275,7 @@ Status Importer::translate(const Node &node, OpCall &call, bool inPlace) {
   if (expected > call.results.size() && !call.othersLeftOut)
     return call.fail("gives " + Twine(call.results.size()) +
                      " results, but the archive has " + Twine(expected));
-  // A copy of a view has memory of its own.
+  // A view op with `_copy` returns new memory.
   if (StringRef(node.target).contains("_copy."))
     for (OpCall::Returned &result : call.results)
       result.viewOf.clear();
@@ -291,7 +291,7 @@ Status Importer::translate(const Node &node, OpCall &call, bool inPlace) {
           return call.fail("its result '" + name + "' serves gradients only");
         continue;
       }
-      // A result without a name is one that nothing reads.
+      // A result that nothing reads has no name.
       const OpCall::Returned &result = call.results[i++];
       if (!name.empty() && failed(store(result, name, reason)))
         return call.fail(reason);
@@ -306,7 +306,7 @@ Status Importer::judgeGrowth(const Node &node, const OpCall &call) {
     std::optional<int64_t> most = assumptions.upperBound(n);
     if (most && *most <= kCostlyElements)
       continue;
-    // The Python package knows the reason by its first words.
+    // The Python package recognizes the reason by its first words.
     std::string text =
         ("its cost grows " + growth.how + " " + n.str() + " elements").str();
     if (options.refuseCostly)
@@ -355,7 +355,7 @@ void Importer::translate(const Node &node) {
     for (const Argument &output : node.outputs)
       poisoned.insert(output.names.begin(), output.names.end());
   };
-  // Nodes that depend on an unsupported op are neither built nor reported.
+  // Nodes that depend on an unsupported op are neither translated nor reported.
   if (isPoisoned(node))
     return poison();
 
@@ -401,7 +401,8 @@ void Importer::translate(const Node &node) {
     return Status();
   };
   Status status = build();
-  // Autocast leaves no casts in the program, only types that do not fit.
+  // The archive does not record the casts that autocast inserts: they show only
+  // as operand types that do not match.
   operandType = getAutocastType(node);
   bool done = status || (operandType && build());
   operandType = {};
@@ -411,7 +412,8 @@ void Importer::translate(const Node &node) {
   poison();
 }
 
-/// The type that autocast casts the node's operands to: that of its result.
+/// The type that autocast converts the node's operands to, which is that of its
+/// result.
 Type Importer::getAutocastType(const Node &node) const {
   if (!node.autocast || node.outputs.empty() || node.outputs[0].names.empty())
     return {};
@@ -444,14 +446,15 @@ LogicalResult Importer::verifyModule() {
       last = node;
     }
   }
-  // What no node was built for is told as it is.
+  // Errors in ops without a node are reported unchanged.
   return problems.empty() ? verify(*module) : reportProblems();
 }
 
 LogicalResult Importer::reportProblems() {
   if (problems.empty())
     return success();
-  // One error: each op once with its reason, then each node as a note.
+  // Report a single error that lists each op once with its reason, and a note
+  // for each node.
   std::map<std::string, unsigned> counts;
   std::map<std::string, SmallVector<Location>> places;
   std::vector<std::string> order;
@@ -466,7 +469,7 @@ LogicalResult Importer::reportProblems() {
   for (auto [i, text] : llvm::enumerate(order)) {
     diag << (i ? "; " : "") << text;
     std::string modules = getModules(FusedLoc::get(context, places[text]));
-    // Ops are separated so.
+    // "; " separates ops in this message.
     for (size_t at; (at = modules.find("; ")) != std::string::npos;)
       modules[at] = ',';
     std::string beside;
@@ -499,8 +502,8 @@ LogicalResult Importer::makeOutputs() {
     attrs.push_back(std::move(list));
   };
 
-  // A decomposed program names the new values of what it mutates beside its
-  // outputs; an output that is an argument means the value before.
+  // In a decomposed program, the outputs name the new values of mutated
+  // arguments; an output that is an argument means its value before the call.
   std::map<std::string, Value> outputs;
   for (const OutputSpec &spec : program.outputs)
     if (spec.value.kind == Argument::Tensor) {
@@ -544,7 +547,8 @@ LogicalResult Importer::makeOutputs() {
           cast<StringAttr>(argumentAttrs[memory.argument].get(kNameAttr)).str(),
           memory.argument);
 
-  // Only memory that was written is a state; findMutations goes by names alone.
+  // Only memory that was written is a state; findMutations decides by names
+  // alone and is conservative.
   for (const Memory &memory : memories) {
     if (memory.argument < 0 || memory.written)
       continue;
@@ -636,7 +640,7 @@ OwningOpRef<ModuleOp> Importer::run() {
     return {};
   for (auto [node, role] : llvm::zip_equal(program.nodes, roles)) {
     Operation *before = getLastOp();
-    // An element that is read for something else is refused below.
+    // A number read from an element for another purpose is reported below.
     if (role.isScalar && (role.isDropped || isSymbolic(node)))
       translateScalar(node);
     else if (role.isScalar)
@@ -652,7 +656,7 @@ OwningOpRef<ModuleOp> Importer::run() {
   composer->setLoc(fileLoc);
   if (failed(reportProblems()) || failed(makeOutputs()))
     return {};
-  // Handlers build everything they may need; unused ops are erased.
+  // Handlers may create ops that end up unused.
   eraseDeadOps(function.getBody().front());
   if (failed(verifyModule()))
     return {};

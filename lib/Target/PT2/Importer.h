@@ -13,21 +13,21 @@
 
 namespace luminal::pt2 {
 
-/// Memory as the program sees it: its current value. Every write makes a new
-/// value; tensors that view the memory read it again.
+/// A memory of the program with its current value. Every write creates a new
+/// value; tensors that are views of the memory then read it again.
 struct Memory {
   Value value;
   unsigned version = 0;
-  /// The function's argument that this memory is, or -1.
+  /// The function's argument that this memory holds, or -1.
   int argument = -1;
   bool isInput = false; ///< the user's, not the archive's
   bool written = false;
-  /// May share memory with another one: the archive does not say.
+  /// Another memory that this one may share with; the archive does not say.
   std::optional<unsigned> maybeShares;
   bool maybeShared = false;
 };
 
-/// A tensor of the graph: a window into a memory. Element i of the tensor is
+/// A tensor of the graph, as a view of a memory: element i of the tensor is
 /// element map(i) of the memory's value.
 struct GraphTensor {
   unsigned memory = 0;
@@ -51,7 +51,8 @@ public:
   bool isTensor(const std::string &name) const { return tensors.count(name); }
   Value read(const std::string &name);
 
-  /// Arithmetic on symbolic sizes, whose results the archive states.
+  /// Whether the node is arithmetic on symbolic sizes, whose result the archive
+  /// states as an expression.
   static bool isSymbolic(const Node &node);
   static bool isInPlace(const Node &node);
 
@@ -62,21 +63,22 @@ private:
   };
   /// What a node asserts.
   struct Assertion {
-    /// Not negative where it holds; std::nullopt where it is about elements.
+    /// The assertion holds if this is not negative; std::nullopt if it is about
+    /// elements.
     std::optional<Expr> condition;
     std::string text;
   };
-  /// An assertion about sizes: it holds where the condition is not negative.
+  /// An assertion about sizes, which holds if the condition is not negative.
   struct Check {
     const Node *node;
     Expr condition;
     std::string text;
   };
-  /// What becomes of a node.
+  /// How a node is translated.
   struct Role {
-    /// It is no op of the function.
+    /// Not translated to ops of the function.
     bool isDropped = false;
-    /// A number that an assertion about elements is computed from.
+    /// A number that an assertion about elements depends on.
     bool isScalar = false;
     /// The text of an assertion about elements.
     std::optional<std::string> asserted;
@@ -87,7 +89,8 @@ private:
 
   // Inputs.
   mlir::LogicalResult makeSymbols();
-  /// Leaves of symbols of integers those that may be negative for all we know.
+  /// Removes from `names`, symbols of integer inputs, those that cannot be
+  /// negative.
   void widenIntegers(std::set<std::string> &names) const;
   void findMutations();
   mlir::LogicalResult makeInputs();
@@ -99,24 +102,26 @@ private:
   void define(const std::string &name, Value value, int argument);
 
   // Assertions and guards.
-  /// The argument of that name or, in archives that do not name it, position.
+  /// Finds an argument by its name or, in archives without names, by its
+  /// position.
   static const Argument *find(const Node &node, StringRef name,
                               size_t position);
-  /// What the node asserts; std::nullopt for nodes that do not assert a value.
+  /// The assertion that a node makes; std::nullopt for other nodes.
   static std::optional<Assertion> readAssertion(const Node &node);
-  /// Whether the node reads the one element of a tensor as a number.
+  /// Whether the node reads the only element of a tensor as a number.
   static bool readsElement(const Node &node);
-  /// Whether all symbols are of sizes.
+  /// Whether all symbols of the expression are those of sizes.
   bool isOfSizes(const Expr &expr) const;
   void findChecks();
   mlir::LogicalResult makeChecks();
-  /// The user's input that a guard names; null if there is none.
+  /// The user input that a guard names; null if there is none.
   const InputSpec *findGuarded(StringRef name) const;
-  /// Not negative where the guard holds; an error where it cannot be read.
+  /// An expression that is not negative iff the guard holds; an error if the
+  /// guard cannot be parsed.
   Result<Expr> evaluateGuard(StringRef guard) const;
   mlir::LogicalResult makeGuards(llvm::SmallVectorImpl<Requirement> &required);
 
-  // Numbers that were read from elements, and what is asserted of them.
+  // Numbers read from elements, and assertions about them.
   Value readElement(const std::string &name);
   Value getScalar(const Argument &arg);
   Value computeScalar(const Expr &expr);
@@ -135,10 +140,10 @@ private:
   static bool isLoop(const Node &node);
   Status translateLoop(const Node &node);
   mlir::Operation *getLastOp();
-  /// Notes for which node the ops after `before` were built.
+  /// Records the node that the ops after `before` were created for.
   void noteOps(const Node &node, mlir::Operation *before);
   Status translate(const Node &node, OpCall &call, bool inPlace);
-  /// Warns of an op that costs much, or refuses it.
+  /// Reports an op with high cost: a warning, or an error.
   Status judgeGrowth(const Node &node, const OpCall &call);
   Type getAutocastType(const Node &node) const;
   std::string checkResult(const std::string &name, Value value);
@@ -148,15 +153,15 @@ private:
   // Memory.
   unsigned newMemory(Value value);
   Value read(GraphTensor &tensor);
-  /// `last`: nothing is read afterwards.
+  /// `last`: the memory is not read afterwards.
   mlir::LogicalResult write(const std::string &name, Value value,
                             std::string &reason, bool last = false);
 
   // Outputs.
   mlir::LogicalResult makeOutputs();
   mlir::LogicalResult reportProblems();
-  /// Reports ops that are not well-formed, as of dtypes that PyTorch refuses as
-  /// well, by the nodes that they were built for.
+  /// Reports invalid ops (for example of dtypes that PyTorch rejects too) by
+  /// the nodes that they were created for.
   mlir::LogicalResult verifyModule();
 
   mlir::MLIRContext *context;
@@ -171,19 +176,20 @@ private:
   std::unique_ptr<hlir::Composer> composer;
 
   std::set<std::string> mutated, poisoned;
-  /// By position in the program's nodes.
+  /// Indexed by the node's position in the program.
   std::vector<Role> roles;
   std::vector<Check> checks;
-  /// Numbers that were read from elements, and values computed from them.
+  /// Numbers read from elements, and values computed from them.
   std::set<std::string> readFromElements;
   std::map<std::string, Value> scalars;
-  /// Of them, those that are symbols of expressions of later numbers.
+  /// The subset of them that are symbols in the expressions of later numbers.
   std::map<std::string, Value> symbolScalars;
-  /// What is asserted of elements, as i1 of rank 0, with the text.
+  /// Assertions about elements: an i1 of rank 0, and the text.
   std::vector<std::pair<Value, std::string>> assertions;
-  /// Extents that the nodes took for equal.
+  /// Extents that nodes require to be equal.
   SmallVector<Requirement> agreed;
-  /// The type to which autocast casts the current node's operands; or null.
+  /// The type to which autocast converts the current node's operands; may be
+  /// null.
   Type operandType;
   std::vector<Memory> memories;
   std::map<std::string, GraphTensor> tensors;
@@ -193,7 +199,7 @@ private:
   std::set<std::string> argumentNames;
   SmallVector<mlir::Attribute> literalInputs, literalOutputs;
   std::vector<Problem> problems;
-  /// The node that an op was built for.
+  /// The node that each op was created for.
   llvm::DenseMap<mlir::Operation *, const Node *> nodeOf;
 };
 

@@ -16,7 +16,7 @@ using namespace luminal::pt2;
 // Symbols and mutations
 //===----------------------------------------------------------------------===//
 
-/// What an extent can be of a range.
+/// The part of a range that an extent can have.
 static SymbolRange clampToExtents(SymbolRange range) {
   range.lo = std::max<int64_t>(range.lo, 0);
   if (range.hi && *range.hi > kLargestExtent)
@@ -24,8 +24,9 @@ static SymbolRange clampToExtents(SymbolRange range) {
   return range;
 }
 
-/// torch.export states 0 or more of an int of which it knows nothing: what it
-/// does know is in guards. One that sizes are made of is no less than that.
+/// Finds the integer inputs that may be negative. torch.export states the range
+/// [0, inf) even for an integer of which it knows nothing; its actual knowledge
+/// is in the guards. An integer that sizes depend on is at least 0.
 void Importer::widenIntegers(std::set<std::string> &names) const {
   auto isRead = [&](StringRef guard) { return bool(evaluateGuard(guard)); };
   if (!llvm::all_of(program.guards, isRead))
@@ -38,8 +39,8 @@ void Importer::widenIntegers(std::set<std::string> &names) const {
     names.erase(name);
 }
 
-/// The symbols of the program are those of the shapes of its inputs, and those
-/// of the integers among its inputs, which may have any value.
+/// Declares the symbols of the program: those in the shapes of its inputs, and
+/// those of its integer inputs, which may have any value.
 LogicalResult Importer::makeSymbols() {
   std::vector<std::string> names, ofIntegers;
   SmallVector<IntegerInput> integers;
@@ -111,7 +112,7 @@ static bool mayAlias(StringRef target) {
          views.contains(target.split('.').first);
 }
 
-/// Names that are written to, or that share memory with one that is.
+/// Finds the names that are written to, or share memory with one that is.
 void Importer::findMutations() {
   for (const Node &node : llvm::reverse(program.nodes)) {
     if (node.inputs.empty() || node.inputs[0].value.kind != Argument::Tensor)
@@ -186,7 +187,7 @@ LogicalResult Importer::makeStored(const InputSpec &spec, bool isMutated) {
   }
   StringRef kind = isMutated ? "state" : "weight";
   const StoredTensor *stored = archive.find(spec.fqn);
-  // A tensor without elements needs no bytes, and need not be bound.
+  // A tensor without elements has no data, and need not be bound.
   bool isEmpty = !isMutated && llvm::is_contained(sizes, 0);
   auto defineEmpty = [&] {
     SmallVector<Expr> extents(meta->sizes.begin(), meta->sizes.end());
@@ -218,7 +219,7 @@ LogicalResult Importer::makeStored(const InputSpec &spec, bool isMutated) {
       stored->getNumElements() * stored->dtype.size() <= kMaxConstantBytes)
     return makeConstant(spec, *stored, element);
 
-  // Tied weights are one argument, named after the first.
+  // Tied weights become one argument, named after the first.
   std::string key = stored->member + "|" + stored->dtype.name() + "|" +
                     std::to_string(stored->offset);
   for (size_t i = 0; i < sizes.size(); ++i)
@@ -256,7 +257,8 @@ LogicalResult Importer::makeStored(const InputSpec &spec, bool isMutated) {
                             kind, source);
     define(spec.name, arg, argumentAttrs.size() - 1);
   } else {
-    // The range of the storage that is read, and a view of it.
+    // The argument is the range of the storage that is read; the tensor is a
+    // view of it.
     Value arg = addArgument(RankedTensorType::get({end - begin}, element),
                             spec.fqn, kind, source);
     define(spec.name, arg, argumentAttrs.size() - 1);

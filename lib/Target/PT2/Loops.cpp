@@ -1,9 +1,9 @@
 //===- Loops.cpp - Nodes that run a graph for each row --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// torch's `scan` and `associative_scan` become hlir.repeat over rows, whose
-// body is the node's graph. An associative scan is the one from the first row
-// on: its state begins as nothing, which a flag tells.
+// torch's `scan` and `associative_scan` become hlir.repeat over rows, with the
+// node's graph as the body. An associative scan starts with the first row as
+// its state: a flag tells the body that there is no previous state yet.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,10 +17,11 @@ using namespace luminal::hlir;
 using namespace luminal::pt2;
 
 namespace {
-/// A node's arguments by what they are to the loop.
+/// A node's arguments, grouped by their role in the loop.
 struct LoopNode {
   const Graph *graph = nullptr;
-  /// Names of what is carried (of `scan`), of rows and of what all trips read.
+  /// Names of the carried values (only of `scan`), of the rows, and of values
+  /// that every trip reads.
   std::vector<std::string> carried, rows, others;
 };
 } // namespace
@@ -30,7 +31,8 @@ bool Importer::isLoop(const Node &node) {
          node.target == "torch.ops.higher_order.associative_scan";
 }
 
-/// The arguments in their order: the graph, of `scan` the state, rows, others.
+/// Reads the arguments in their order: the graph, the carried values (only of
+/// `scan`), the rows, the others.
 static Result<LoopNode> readArguments(const Node &node, bool hasState) {
   LoopNode loop;
   SmallVector<std::vector<std::string> *> lists = {&loop.rows, &loop.others};
@@ -58,7 +60,7 @@ static Result<LoopNode> readArguments(const Node &node, bool hasState) {
   return loop;
 }
 
-/// Names of the graph's values; an error where one is no tensor.
+/// The names of a graph's values; an error if one is not a tensor.
 static Result<std::vector<std::string>>
 namesOf(const std::vector<Argument> &arguments) {
   std::vector<std::string> names;
@@ -70,8 +72,8 @@ namesOf(const std::vector<Argument> &arguments) {
   return names;
 }
 
-/// Builds the loop; what the archive says of its results are the last carried
-/// values, of `scan`, then what each trip made.
+/// Builds the loop. The node's results are the last carried values (only of
+/// `scan`), then the stacked values of all trips.
 Status Importer::translateLoop(const Node &node) {
   const bool hasState = node.target == "torch.ops.higher_order.scan";
   LUMINAL_TRY(loop, readArguments(node, hasState));
@@ -95,7 +97,7 @@ Status Importer::translateLoop(const Node &node) {
     rowTypes.push_back(
         getTensorType(ArrayRef(extents).drop_front(), getElementTypeOrSelf(v)));
   }
-  // Of an associative scan a row is a state.
+  // In an associative scan, a row has the type of a state.
   const size_t numStates = hasState ? initial.size() : rows.size();
   if (inputs.size() != numStates + rows.size() + others.size() ||
       outputs.size() < numStates || (!hasState && outputs.size() != numStates))
@@ -115,7 +117,7 @@ Status Importer::translateLoop(const Node &node) {
   if (numTrips == 0)
     return Error("has no rows to go through");
 
-  // The types of the results follow from the body.
+  // The body determines the types of the results.
   const OpBuilder::InsertPoint outside = builder.saveInsertionPoint();
   auto leave =
       llvm::make_scope_exit([&] { builder.restoreInsertionPoint(outside); });

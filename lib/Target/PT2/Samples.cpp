@@ -25,7 +25,7 @@ luminal::readPT2Samples(Bytes bytes, const std::string &name) {
     sample.dtype = *dtype;
     sample.shape = t.sizes;
     std::optional<int64_t> size = tensorBytes(sample.dtype, sample.shape);
-    // What is expanded may be of any size.
+    // An expanded tensor could have any size, whatever its storage.
     if (!size || static_cast<uint64_t>(*size) > t.storage.size)
       return Error(where + ": is larger than its storage");
     auto elements = std::make_shared<std::vector<char>>(t.copyElements());

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // `torch._check(x.sum().item() > 3)` leaves a chain in the graph: `item`,
-// Python's arithmetic and comparisons on the number, an assertion. Each number
-// becomes a tensor of rank 0 (ints i64, floats f64, bools i1), and what is
-// asserted one more result of the function.
+// Python arithmetic and comparisons on the number, and an assertion. Each
+// number becomes a tensor of rank 0 (ints i64, floats f64, bools i1), and the
+// asserted condition becomes an additional result of the function.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ bool Importer::isOfSizes(const Expr &expr) const {
          });
 }
 
-/// The one element of a tensor as a tensor of rank 0; null where it has
+/// The only element of a tensor, as a tensor of rank 0; null if the tensor has
 /// several.
 Value Importer::readElement(const std::string &name) {
   Value value = read(name);
@@ -43,7 +43,7 @@ Value Importer::readElement(const std::string &name) {
   return composer->reshape(value, {});
 }
 
-/// The number that an argument is; null where it cannot be computed.
+/// The number that an argument stands for; null if it cannot be computed.
 Value Importer::getScalar(const Argument &arg) {
   Composer &c = *composer;
   OpBuilder &b = builder;
@@ -73,7 +73,8 @@ class Arithmetic {
 public:
   explicit Arithmetic(Composer &c) : c(c) {}
 
-  /// Null for an operator that is not known, or not of such numbers.
+  /// The value of `op`; null if the operator is unknown, or not defined for
+  /// these types.
   Value apply(StringRef op, ArrayRef<Value> args);
 
 private:
@@ -83,7 +84,7 @@ private:
   Type i64() { return c.getBuilder().getI64Type(); }
   Type f64() { return c.getBuilder().getF64Type(); }
   static bool isFloat(Value v) { return getElementTypeOrSelf(v).isF64(); }
-  /// A bool is an int in arithmetic.
+  /// In arithmetic, a bool is an int.
   Type arithmeticType(ArrayRef<Value> args) {
     return llvm::any_of(args, isFloat) ? f64() : i64();
   }
@@ -170,8 +171,8 @@ Value Arithmetic::apply(StringRef op, ArrayRef<Value> args) {
   return c.select(c.cast(args[0], i1()), both[0], both[1]);
 }
 
-/// An expression over sizes and numbers that were read; null where it names
-/// anything else.
+/// Computes an expression over sizes and numbers read from elements; null if it
+/// contains other symbols.
 Value Importer::computeScalar(const Expr &expr) {
   if (std::optional<int64_t> value = expr.asConstant())
     return composer->scalarInt(builder.getI64Type(), *value);
@@ -214,7 +215,7 @@ void Importer::poisonScalars(const Node &node) {
     poisoned.insert(output.symbolics.begin(), output.symbolics.end());
 }
 
-/// Whether an operand is of an op that is not supported.
+/// Whether an operand comes from an unsupported op.
 bool Importer::readsPoisoned(const Node &node) const {
   return isPoisoned(node) ||
          llvm::any_of(node.inputs, [&](const NamedArgument &input) {
@@ -229,7 +230,7 @@ void Importer::translateScalar(const Node &node) {
   if (node.outputs.size() != 1 || node.outputs[0].symbolics.size() != 1)
     return;
   const Argument &output = node.outputs[0];
-  // Of what is known of sizes the expression is enough.
+  // A value that depends only on sizes is represented by its expression.
   if (output.kind == Argument::Int && isOfSizes(output.exprs[0]) &&
       !readFromElements.count(output.symbolics[0]))
     return;
@@ -251,13 +252,13 @@ void Importer::translateScalar(const Node &node) {
     SmallVector<Value> args;
     for (const NamedArgument &input : node.inputs)
       args.push_back(getScalar(input.value));
-    // The expression of a size that is a number read from an element.
+    // A size that stands for a number read from an element: use its expression.
     if (output.kind == Argument::Int && llvm::is_contained(args, Value()))
       value = computeScalar(output.exprs[0]);
     else if (!llvm::is_contained(args, Value()))
       value = Arithmetic(*composer).apply(
           StringRef(node.target).rsplit('.').second, args);
-    // What reads the number that it is made of was refused.
+    // The op that reads the number was reported already.
     if (!value && output.kind == Argument::Int && !problems.empty())
       return poisonScalars(node);
     if (!value)

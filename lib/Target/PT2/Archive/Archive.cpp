@@ -8,8 +8,8 @@
 using namespace luminal;
 using namespace luminal::pt2;
 
-/// The most bytes of a "byteorder" member, and of the pickle that says which
-/// tensors a torch.save file holds.
+/// Maximum bytes of a "byteorder" member, and of the pickle that lists the
+/// tensors of a torch.save file.
 static constexpr uint64_t kMaxByteOrder = 64, kMaxPickle = uint64_t(64) << 20;
 
 //===----------------------------------------------------------------------===//
@@ -62,7 +62,7 @@ std::vector<char> StoredTensor::copyElements() const {
   return bytes;
 }
 
-/// How many bytes of its storage a window reaches; overflow is checked.
+/// Number of bytes of the storage that the tensor spans, checked for overflow.
 static Result<uint64_t> getReach(const StoredTensor &t,
                                  const std::string &where) {
   unsigned elementSize = t.dtype.size();
@@ -88,7 +88,7 @@ static Result<uint64_t> getReach(const StoredTensor &t,
   return count == 0 ? 0 : bytes;
 }
 
-/// Checks that the window lies in its storage.
+/// Checks that the tensor lies in its storage.
 static Status checkWindow(const StoredTensor &t, uint64_t reach,
                           const std::string &where) {
   unsigned elementSize = t.dtype.size();
@@ -105,7 +105,7 @@ static Status checkWindow(const StoredTensor &t, uint64_t reach,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A torch.save file in an archive.
+/// A torch.save file inside an archive.
 struct SavedFile {
   std::string member, where;
   ZipArchive zip;
@@ -114,7 +114,7 @@ struct SavedFile {
 using NamedTensors = std::vector<std::pair<std::string, StoredTensor>>;
 } // namespace
 
-/// Nothing for a member without bytes.
+/// Opens a torch.save file; std::nullopt for an empty member.
 static Result<std::optional<SavedFile>> openSaved(const ZipArchive &zip,
                                                   const std::string &member) {
   LUMINAL_TRY(bytes, zip.resolve(member, kMaxMemberBytes));
@@ -137,7 +137,7 @@ static Result<std::optional<SavedFile>> openSaved(const ZipArchive &zip,
       SavedFile{member, std::move(where), std::move(inner), std::move(code)});
 }
 
-/// Finds the storages of tensors, of which several may be windows of one.
+/// Finds the storages of tensors, several of which may be views of one.
 static Result<NamedTensors>
 findStorages(const SavedFile &file,
              std::vector<std::pair<std::string, PickledTensor>> pickled) {
@@ -251,7 +251,7 @@ Status Archive::readConfig(std::string_view folder, const std::string &model,
                                         zip->getName() + "!" + configName));
   LUMINAL_TRY(config, json.root().at("config"));
   LUMINAL_TRY(entries, config.asObject());
-  // Several tensors may be windows of one storage.
+  // Several tensors may be views of one storage.
   std::map<std::string, uint64_t> reaches;
   struct Raw {
     std::string fqn;
@@ -295,7 +295,7 @@ Status Archive::readConfig(std::string_view folder, const std::string &model,
     if (!storage)
       return path.error(storage.error().message);
     t.storage = std::move(*storage);
-    // A torch.save file may well be as long as the raw bytes would be.
+    // A torch.save file may be exactly as long as the raw bytes would be.
     constexpr std::string_view magic("PK\3\4", 4);
     if (t.storage.text().substr(0, 4) == magic)
       if (auto saved = ZipArchive::fromBytes(t.storage, t.member);
@@ -309,7 +309,7 @@ Status Archive::readConfig(std::string_view folder, const std::string &model,
   return {};
 }
 
-/// Complex numbers as their parts, beside each other along a last dim.
+/// Turns a complex tensor into a real one whose last dim holds the two parts.
 static void viewAsReal(StoredTensor &tensor) {
   if (!tensor.dtype.isComplex())
     return;

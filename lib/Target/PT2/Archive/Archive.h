@@ -10,41 +10,43 @@
 
 namespace luminal::pt2 {
 
-/// A tensor that the archive holds: a strided window of a storage.
+/// A tensor that the archive holds: a strided view of a storage.
 struct StoredTensor {
   DTypeCode dtype;
   std::vector<int64_t> sizes, strides; ///< in elements
   int64_t offset = 0;                  ///< in elements
-  /// What ZipArchive::resolve finds the whole storage by.
+  /// Path of the whole storage, for ZipArchive::resolve.
   std::string member;
   Bytes storage;
 
   int64_t getNumElements() const;
   bool isContiguous() const;
-  /// First and one past the last element of the storage that is read.
+  /// Index of the first element of the storage that is read, and one past the
+  /// last.
   std::pair<int64_t, int64_t> getSpan() const;
-  /// The window's elements, in row-major order.
+  /// The tensor's elements, in row-major order.
   std::vector<char> copyElements() const;
 };
 
-/// A torch.export archive: its program as JSON, its tensors by name. The
-/// archive's members tell which of the two layouts it has.
+/// A torch.export archive: its program as JSON, its tensors by name. Which of
+/// the two layouts it has follows from its members.
 class Archive {
 public:
   static Result<Archive> read(ZipArchive zip);
 
   const JsonRef &getProgram() const { return *program; }
   const std::string &getName() const { return zip->getName(); }
-  /// Modules of nodes that say nothing of them themselves.
+  /// Module paths of nodes, for nodes that do not state them.
   const ModuleTable &getModules() const { return modules; }
-  /// Lines of the user's code, "model.py:7", of nodes that say other lines.
+  /// Source lines of the user's code, "model.py:7", for nodes that state
+  /// others.
   const ModuleTable &getPlaces() const { return places; }
-  /// Parameters and persistent buffers, then constants and other buffers; an
-  /// archive may keep a buffer in either.
+  /// Finds a parameter or persistent buffer, or else a constant or other
+  /// buffer; an archive may hold a buffer in either place.
   const StoredTensor *find(const std::string &fqn) const;
 
-  /// The tensors that the program was exported with, in the order of its inputs
-  /// (numbers among them are left out); none where the archive holds none.
+  /// The example inputs that the program was exported with, in the order of its
+  /// inputs, without numbers; empty if the archive holds none.
   static Result<std::vector<StoredTensor>> readSamples(const ZipArchive &zip);
 
 private:

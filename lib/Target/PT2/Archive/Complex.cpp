@@ -1,18 +1,19 @@
 //===- Complex.cpp - Complex numbers as pairs of real ones ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// HLIR has no complex numbers. Here each complex tensor of a program becomes
-// two real ones, its real and its imaginary part, and each node that has one
-// among its operands or results becomes nodes of ATen's on these:
+// HLIR has no complex numbers. This rewrite replaces each complex tensor by two
+// real ones, its real and imaginary part, and each node with a complex operand
+// or result by ATen nodes on these:
 //
-//   c = view_as_complex(x)     -->  re = select(x, -1, 0), im = select(x, -1,
-//   1) d = mul(c, e)              -->  re = sub(mul(c.re, e.re), mul(c.im,
-//   e.im)), .. e = unsqueeze(c, 0)        -->  re = unsqueeze(c.re, 0), im =
-//   unsqueeze(c.im, 0) y = view_as_real(d)        -->  y = stack([d.re, d.im],
-//   -1)
+//   c = view_as_complex(x)  -->  re = select(x, -1, 0), im = select(x, -1, 1)
+//   d = mul(c, e)           -->  re = sub(mul(c.re, e.re), mul(c.im, e.im)),
+//                                im = add(mul(c.re, e.im), mul(c.im, e.re))
+//   e = unsqueeze(c, 0)     -->  re = unsqueeze(c.re, 0),
+//                                im = unsqueeze(c.im, 0)
+//   y = view_as_real(d)     -->  y = stack([d.re, d.im], -1)
 //
-// A weight of complex numbers is read as PyTorch's view_as_real of it. What has
-// no such form is refused where it stands.
+// A complex weight is read as its view_as_real. A node without such a form is
+// reported as unsupported.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,7 +51,7 @@ private:
     auto it = pairs.find(name);
     return it == pairs.end() ? nullptr : &it->second;
   }
-  /// The part of a tensor that is one; a real tensor as it is.
+  /// The name of one part of a complex tensor; a real tensor's own name.
   std::string partOf(const std::string &name, bool imaginary) const {
     const Pair *pair = find(name);
     return pair ? (imaginary ? pair->im : pair->re) : name;
@@ -60,20 +61,20 @@ private:
     return it != program.tensors.end() && it->second.dtype.isComplex();
   }
   bool hasComplex(const Argument &arg) const;
-  /// Whether an operand is complex and has no parts, for what gives it is
-  /// refused.
+  /// Whether an operand is complex but has no parts, because the node that
+  /// produces it is unsupported.
   bool readsUnknown(const Node &node) const;
 
-  /// The pair that an argument is; refused where it is real.
+  /// The parts of a complex argument; null if it is real.
   const Pair *getPair(const char *name, size_t position) const {
     return find(getTensor(name, position));
   }
 
-  /// The node once for each part. A real tensor among those that are joined or
-  /// chosen from has an imaginary part of zeros.
+  /// Duplicates the node for both parts. A real tensor that is concatenated
+  /// with or selected beside complex ones has an imaginary part of zeros.
   void addParts();
 
-  // Forms of nodes; false where the node has another one.
+  // Rewrites of nodes; false if the node does not have the form.
   bool lowerProduct();
   bool lowerEinsum();
   bool lowerSum();
@@ -84,7 +85,7 @@ private:
   std::map<std::string, Pair> pairs;
 };
 
-/// Ops that do the same to each part, between blanks.
+/// Ops that apply to each part independently, separated by spaces.
 constexpr std::string_view kOfParts =
     " _reshape_copy.default _unsafe_view.default alias.default "
     "alias_copy.default broadcast_to.default cat.default chunk.default "
@@ -137,7 +138,7 @@ void Lowering::addParts() {
     Node made = *node;
     for (NamedArgument &input : made.inputs)
       if (input.value.namesTensors()) {
-        // The imaginary part of a real tensor beside complex ones is zero.
+        // A real tensor beside complex ones has an imaginary part of zeros.
         const bool isJoined =
             input.name == "tensors" || takesSeveral ||
             (op == "aten.where.self" && input.name != "condition");
@@ -160,7 +161,8 @@ void Lowering::addParts() {
   }
 }
 
-/// What is linear in each of two operands, of which one or both are complex.
+/// Ops that are linear in each of two operands, one or both of which are
+/// complex.
 bool Lowering::lowerProduct() {
   static const std::map<std::string, std::pair<const char *, const char *>>
       rows = {{"aten.mul.Tensor", {"self", "other"}},
@@ -175,7 +177,7 @@ bool Lowering::lowerProduct() {
   auto [first, second] = row->second;
   const Pair *a = getPair(first, 0), *b = getPair(second, 1);
   if (!a || !b) {
-    // A real divided by a complex number is no such product.
+    // Division of a real by a complex number is not linear in the divisor.
     if (!a && node->getOp() == "aten.div.Tensor")
       return false;
     addParts();
@@ -196,11 +198,11 @@ bool Lowering::lowerProduct() {
   return true;
 }
 
-/// Of more complex operands a sum of products has too many terms.
+/// With more complex operands, the sum of products has too many terms.
 static constexpr unsigned kMostFactors = 4;
 
-/// What is linear in each of many operands: one term for each choice of a part
-/// of each, of which those with an odd number of imaginary ones are imaginary.
+/// An op that is linear in each of many operands: one term for each choice of
+/// the parts. Terms with an odd number of imaginary parts are imaginary.
 bool Lowering::lowerEinsum() {
   if (node->getOp() != "aten.einsum.default")
     return false;
@@ -229,7 +231,8 @@ bool Lowering::lowerEinsum() {
             {{"equation", *equation}, {"tensors", tensors(std::move(parts))}},
             meta);
     std::string &sum = sums[turns % 2];
-    // i^2 = -1; the first terms of both sums have less than two turns.
+    // i^2 = -1: the sign depends on the number of imaginary parts modulo 4. The
+    // first term of either sum has fewer than two.
     sum = sum.empty() ? term
                       : addBinary(turns % 4 < 2 ? "add.Tensor" : "sub.Tensor",
                                   tensor(sum), tensor(term), meta);
@@ -238,7 +241,7 @@ bool Lowering::lowerEinsum() {
   return true;
 }
 
-/// Sums and differences: a real operand is added to the real part.
+/// Sums and differences: a real operand only affects the real part.
 bool Lowering::lowerSum() {
   std::string op = node->getOp();
   bool isDifference = op == "aten.sub.Tensor";
@@ -259,7 +262,7 @@ bool Lowering::lowerSum() {
     TensorMeta own = program.tensors[im];
     im = add("neg.default", {{"self", tensor(im)}}, own);
   }
-  // The shape of both.
+  // Broadcast to the common shape.
   im = add("expand.default",
            {{"self", tensor(im)}, {"size", integers(meta.sizes)}}, meta);
   pairs[result] = {re, im};
@@ -283,7 +286,7 @@ bool Lowering::lowerFourier() {
   return true;
 }
 
-/// A real number everywhere.
+/// A real number in every element.
 bool Lowering::lowerFill() {
   std::string op = node->getOp();
   if (op != "aten.full.default" && op != "aten.zeros.default")
@@ -313,7 +316,7 @@ bool Lowering::lower() {
   if (op.rfind("aten.", 0) != 0)
     return false;
   op = op.substr(5);
-  // What it asserts is of the trace.
+  // It asserts facts about the trace only.
   if (op == "_assert_tensor_metadata.default")
     return true;
   if (kOfParts.find(" " + op + " ") != std::string_view::npos) {
@@ -442,7 +445,7 @@ void Lowering::run() {
   if (!any)
     return;
   std::vector<Node> old = std::move(program.nodes);
-  // Weights, as their last dim has both parts of an element.
+  // Complex weights get a last dim that holds both parts of an element.
   for (const InputSpec &spec : program.inputs) {
     bool isStored = spec.kind == InputSpec::Parameter ||
                     spec.kind == InputSpec::Buffer ||

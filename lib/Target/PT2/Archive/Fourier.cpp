@@ -1,8 +1,8 @@
 //===- Fourier.cpp - torch.fft, stft and istft as plain transforms --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// An archive that was not decomposed holds the functions as the model calls
-// them. PyTorch's own decompositions of these end in three ops:
+// An archive that was not decomposed contains the functions as the model calls
+// them. PyTorch's own decompositions reduce them to three ops:
 //
 //   rfft(x, n), ihfft(x, n)       -->  _fft_r2c of x padded or cut to n, conj
 //   fft(x, n), ifft(x, n)         -->  the same of a real x, else _fft_c2c
@@ -11,7 +11,7 @@
 //   istft(x)                      -->  _fft_c2r, mul by the window,
 //                                      unfold_backward, div by the windows' sum
 //
-// Complex.cpp makes products of the three in either form of archive.
+// Complex.cpp turns these three into products, in either kind of archive.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ public:
   void run();
 
 private:
-  /// A value: the graph's tensor, its type and its sizes.
+  /// A tensor of the graph, with its type and sizes.
   struct Tensor {
     std::string name;
     DTypeCode dtype;
@@ -40,22 +40,23 @@ private:
   Tensor self() const;
   Tensor add(const char *op, std::vector<NamedArgument> inputs, DTypeCode dtype,
              Sizes sizes);
-  /// What was added last is the node's result.
+  /// Makes the last added node's value the result of the current node.
   void give();
   bool refuse(const std::string &why) {
     reason = why;
     return false;
   }
 
-  // Arguments that may be left out or None.
+  // Arguments that may be omitted or None.
   bool isGiven(const char *name, size_t position) const;
   std::optional<Expr> getExpr(const char *name, size_t position) const;
   std::optional<std::vector<Expr>> getExprs(const char *name,
                                             size_t position) const;
-  /// From 0; nothing for one that a tensor of that rank does not have.
+  /// The dim counted from 0; std::nullopt if a tensor of that rank has no such
+  /// dim.
   static std::optional<int64_t> getDim(const Expr &dim, int64_t rank);
   bool getFlag(const char *name, size_t position, bool fallback) const;
-  /// A size that has to be known; nothing where it is not, or below `least`.
+  /// A size that must be constant; std::nullopt if it is not, or below `least`.
   std::optional<int64_t> getSize(const char *name, size_t position,
                                  int64_t fallback, int64_t least) const;
 
@@ -64,24 +65,24 @@ private:
   Tensor conj(const Tensor &x);
   Tensor transpose(const Tensor &x);
   Tensor slice(const Tensor &x, size_t dim, const Expr &start, const Expr &end);
-  /// Zeros behind (and before) each dim, or elements less.
+  /// Pads each dim with zeros behind (and before), or cuts elements off.
   Tensor resize(const Tensor &x, const std::vector<std::pair<Expr, Expr>> &by);
   Tensor transform(const char *op, const Tensor &x, Sizes sizes, bool isComplex,
                    const std::vector<int64_t> &dims, int64_t mode,
                    NamedArgument last);
-  /// The window of stft and istft, of `points` elements; without a name where
-  /// none is given and none is needed.
+  /// The window of stft and istft, padded to `points` elements. Without a name
+  /// if none is given and none is needed.
   std::optional<Tensor> window(int64_t length, int64_t points, DTypeCode dtype,
                                bool isNeeded);
   Tensor overlapAdd(const Tensor &x, const Expr &length, int64_t points,
                     int64_t hop);
 
-  // Functions; false where they are refused.
+  // Expansions of functions; false if the call is not supported.
   bool expandTransform(std::string_view name);
   bool expandShift(bool isInverse);
   bool expandStft(bool canCenter);
   bool expandIstft();
-  /// Nothing for other ops.
+  /// std::nullopt for other ops.
   std::optional<bool> expand();
 };
 
@@ -230,7 +231,7 @@ bool Expansion::expandTransform(std::string_view name) {
   if (x.name.empty() || (fromReal && x.dtype.isComplex()))
     return refuse("takes a real tensor");
 
-  // Which dims, and of which lengths.
+  // Determine the dims and their lengths.
   std::vector<int64_t> dims;
   std::vector<std::optional<Expr>> lengths;
   std::optional<std::vector<Expr>> given = getExprs(isMany ? "s" : "n", 1),
@@ -280,7 +281,8 @@ bool Expansion::expandTransform(std::string_view name) {
   if (scaling != "backward" && scaling != "forward" && scaling != "ortho")
     return refuse("norm '" + scaling +
                   "', expected 'backward', 'forward' or 'ortho'");
-  // 1 divides by the root of the number of points, 2 by the number.
+  // Normalization: 1 divides by the square root of the number of points, 2 by
+  // the number.
   const int64_t mode = scaling == "ortho"                    ? 1
                        : (scaling == "forward") != isInverse ? 2
                                                              : 0;
@@ -302,7 +304,7 @@ bool Expansion::expandTransform(std::string_view name) {
       sizes[dims.back()] = Expr::floorDiv(points, Expr(2)) + Expr(1);
     Tensor y = transform("_fft_r2c.default", x, sizes, /*isComplex=*/true, dims,
                          mode, {"onesided", flag(fromReal)});
-    // The other direction of real numbers.
+    // A transform of real numbers in the inverse direction.
     if (isInverse)
       conj(y);
   }
@@ -328,7 +330,7 @@ bool Expansion::expandShift(bool isInverse) {
     shifts.push_back(
         Expr::floorDiv(isInverse ? size + Expr(1) : size, Expr(2)));
   }
-  // A roll of no dim is one of all elements in their order.
+  // A roll without dims shifts all elements in row-major order.
   if (dims->empty())
     add("alias.default", {{"self", tensor(x.name)}}, x.dtype, x.sizes);
   else
@@ -402,7 +404,7 @@ bool Expansion::expandStft(bool canCenter) {
     x = add("squeeze.dim", {{"self", tensor(x.name)}, {"dim", integer(0)}},
             x.dtype, sizes);
   }
-  // Frames as many as windows that are inside the signal.
+  // Use only as many frames as have their window inside the signal.
   if (getFlag("align_to_window", rest + 3, false)) {
     const Expr beside((*points - *length) / 2);
     std::vector<std::pair<Expr, Expr>> by(x.sizes.size(), {Expr(0), Expr(0)});
@@ -508,7 +510,7 @@ bool Expansion::expandIstft() {
                {{"self", tensor(square.name)},
                 {"size", integers({frames, Expr(*points)})}},
                real, {frames, Expr(*points)});
-  // What no frame holds is cut or added after the division.
+  // After the division, cut or pad with zeros to the requested length.
   Tensor sum = overlapAdd(x, whole, *points, *hop),
          weights = overlapAdd(square, whole, *points, *hop);
   sum = slice(sum, rank - 2, start, whole);

@@ -143,8 +143,8 @@ Result<TensorMeta> pt2::parseTensorMeta(const JsonRef &json) {
   return meta;
 }
 
-/// A symbolic or plain bool, as an expression that is not negative where it
-/// holds.
+/// A symbolic or plain bool, as an expression that is not negative iff the bool
+/// is true.
 static Result<Expr> parseSymBool(const JsonRef &json) {
   LUMINAL_TRY(tagged, json.asUnion());
   if (tagged.first == "as_bool") {
@@ -165,7 +165,7 @@ static Result<Expr> parseSymBool(const JsonRef &json) {
 static Result<Graph> parseGraph(const JsonRef &json);
 
 namespace {
-/// Parses arguments under the graph's symbolic values.
+/// Parses arguments, given the graph's symbolic values.
 class ArgumentParser {
 public:
   Status readSymbols(const JsonRef &graph);
@@ -247,7 +247,7 @@ Status ArgumentParser::symBool(const JsonRef &json, Argument &arg) const {
   return {};
 }
 
-/// No op takes a symbolic float; checks may name one.
+/// No op takes a symbolic float, but assertions may name one.
 Status ArgumentParser::symFloat(const JsonRef &json, Argument &arg) const {
   LUMINAL_TRY(tagged, json.asUnion());
   if (tagged.first == "as_float") {
@@ -384,8 +384,8 @@ Result<Argument> ArgumentParser::parse(const JsonRef &json) const {
     arg.names.push_back(text);
     return arg;
   }
-  // Kinds of the schema that no supported op takes: the node that has one is
-  // refused, with this tag in the message.
+  // Kinds of the schema that no supported op takes. A node with such an
+  // argument is reported as unsupported, with this tag in the message.
   static constexpr std::string_view others[] = {
       "as_sym_bools",   "as_sym_floats",        "as_custom_obj", "as_operator",
       "as_complex",     "as_nested_tensors",    "as_strings",    "as_int_lists",
@@ -403,7 +403,7 @@ Result<Argument> ArgumentParser::parse(const JsonRef &json) const {
 // Nodes
 //===----------------------------------------------------------------------===//
 
-/// Takes the innermost frame that is not inside torch itself.
+/// Reads the innermost frame outside of torch's own files.
 static void readStackTrace(std::string_view trace, Node &node) {
   constexpr std::string_view start = "File \"", middle = "\", line ";
   for (size_t at = trace.find(start); at != std::string_view::npos;
@@ -425,9 +425,9 @@ static void readStackTrace(std::string_view trace, Node &node) {
   }
 }
 
-/// The path of a module as its user would write it: a strict export has an
+/// The path of a module as the user would write it. A strict export states an
 /// expression, `L['self'].layers[0]` or `L['self']._modules['layers']`, and
-/// calls of one module after the first are numbered: `layers.0@1`.
+/// appends a number to repeated calls of a module: `layers.0@1`.
 static std::string getModulePath(std::string_view text) {
   text = text.substr(0, text.find('@'));
   if (text.starts_with("L['"))
@@ -443,7 +443,7 @@ static std::string getModulePath(std::string_view text) {
   return path;
 }
 
-/// Takes the innermost of `KEY,PATH,CLASS;KEY,PATH,CLASS`.
+/// Reads the innermost entry of `KEY,PATH,CLASS;KEY,PATH,CLASS`.
 static void readModuleStack(std::string_view stack, Node &node) {
   std::string_view entry = stack.substr(stack.rfind(';') + 1);
   size_t begin = entry.find(',') + 1, end = entry.rfind(',');
@@ -501,7 +501,7 @@ static Result<Node> parseNode(const JsonRef &json,
   return node;
 }
 
-/// The parts of every graph: nodes, the types of its tensors, symbolic values.
+/// The parts of every graph: nodes, types of its tensors, symbolic values.
 static Status parseBody(const JsonRef &json, ArgumentParser &arguments,
                         std::vector<Node> &nodes,
                         std::map<std::string, TensorMeta> &tensors) {
@@ -521,7 +521,8 @@ static Status parseBody(const JsonRef &json, ArgumentParser &arguments,
   return {};
 }
 
-/// A graph inside an argument. The depth of the JSON text limits the recursion.
+/// A graph inside an argument. The depth limit of the JSON text bounds the
+/// recursion.
 static Result<Graph> parseGraph(const JsonRef &json) {
   Graph graph;
   ArgumentParser arguments;
@@ -635,8 +636,8 @@ static Result<OutputSpec> parseOutput(const JsonRef &json,
   return json.error("an output of kind '" + tag + "' is not supported");
 }
 
-/// The range of `symbol` under which `expr` = a * symbol + b stays in `range`;
-/// std::nullopt for other forms.
+/// The range of `symbol` for which `expr` = a * symbol + b is in `range`;
+/// std::nullopt if `expr` has another form.
 static std::optional<SymbolRange>
 solve(const Expr &expr, const std::string &symbol, const SymbolRange &range) {
   if (expr.asSymbol())
@@ -649,7 +650,7 @@ solve(const Expr &expr, const std::string &symbol, const SymbolRange &range) {
       expr != Expr(*one - *b) * Expr::symbol(symbol) + Expr(*b))
     return std::nullopt;
   Expr a(*one - *b);
-  // A bound that leaves 64 bits is none.
+  // A bound that overflows 64 bits is ignored.
   SymbolRange solved;
   solved.lo = Expr::ceilDiv(Expr(range.lo) - Expr(*b), a)
                   .asConstant()
@@ -660,7 +661,8 @@ solve(const Expr &expr, const std::string &symbol, const SymbolRange &range) {
 }
 
 /// Keys are symbols, or expressions of one symbol ("2*s40"), which narrow its
-/// range further. Other expressions are consequences that torch derived.
+/// range. Other expressions are consequences that torch derived; they are
+/// ignored.
 static Status parseRanges(const JsonRef &root, ExportedProgram &program) {
   LUMINAL_TRY(field, root.find("range_constraints"));
   if (!field)
@@ -721,7 +723,7 @@ Result<ExportedProgram> ExportedProgram::parse(const JsonRef &root) {
   LUMINAL_TRY(graph, module.at("graph"));
   LUMINAL_TRY(signature, module.at("signature"));
   LUMINAL_CHECK(parseRanges(root, program));
-  // Older archives have none.
+  // Older archives have no guards.
   LUMINAL_TRY(guardsField, root.find("guards_code"));
   if (guardsField) {
     LUMINAL_TRY(guards, guardsField->asArray());

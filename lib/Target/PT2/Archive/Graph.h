@@ -18,14 +18,14 @@ struct Graph;
 struct DTypeCode {
   int code = 0;
   bool operator==(const DTypeCode &) const = default;
-  /// Nothing for dtypes that HLIR does not have.
+  /// The HLIR type; std::nullopt for dtypes that HLIR does not have.
   std::optional<DType> dtype() const;
   /// "float32", "complex64", ...; the number for an unknown code.
   std::string name() const;
   static DTypeCode of(DType dtype);
-  /// Of complex numbers the type of their parts; other types as they are.
+  /// The type of the parts of a complex type; other types unchanged.
   DTypeCode getReal() const;
-  /// The reverse; other types than those of parts as they are.
+  /// The complex type with parts of this type; other types unchanged.
   DTypeCode getComplex() const;
   bool isComplex() const { return !(getReal() == *this); }
   /// Bytes of an element; 0 for an unknown code.
@@ -40,8 +40,8 @@ struct TensorMeta {
 };
 Result<TensorMeta> parseTensorMeta(const JsonRef &json);
 
-/// An argument of a node: the archive's tagged union with names of symbolic
-/// values replaced by their expressions.
+/// An argument of a node: the archive's tagged union, with the names of
+/// symbolic values replaced by their expressions.
 struct Argument {
   enum Kind {
     None,
@@ -54,7 +54,7 @@ struct Argument {
     Floats,
     Bool, ///< exprs[0], 0 or 1
     Bools,
-    Condition,    ///< a symbolic bool: true where exprs[0] >= 0
+    Condition,    ///< a symbolic bool: true iff exprs[0] >= 0
     String,       ///< names[0]
     ScalarType,   ///< exprs[0]
     Layout,       ///< exprs[0]
@@ -66,7 +66,7 @@ struct Argument {
   std::vector<std::string> names;
   std::vector<Expr> exprs;
   std::vector<double> doubles;
-  /// The names of the symbolic values that it reads or, as a result, defines;
+  /// Names of the symbolic values that an operand reads or a result defines;
   /// their values are in `exprs`.
   std::vector<std::string> symbolics;
   std::shared_ptr<const Graph> graph;
@@ -90,18 +90,18 @@ struct Node {
   /// Innermost user frame of the stack trace; line 0 if there is none.
   std::string file;
   unsigned line = 0;
-  /// The path of its module as the user wrote it; of a node of the model itself
-  /// the model's class; empty where the archive does not tell.
+  /// Path of the node's module as the user wrote it; for a node of the root
+  /// module, the model's class; empty if the archive does not state it.
   std::string module;
-  /// The node's position in the JSON text, for messages.
+  /// Position of the node in the JSON text, for messages.
   std::string path;
-  /// Under torch.autocast: operands take the float type that the archive states
-  /// for the result.
+  /// Whether the node is inside torch.autocast: operands are converted to the
+  /// float type that the archive states for the result.
   bool autocast = false;
-  /// Why it cannot be built; empty: it may be.
+  /// Why the node is not supported; empty if it may be.
   std::string refused;
 
-  /// The target as messages and tables name it, such as "aten.add.Tensor".
+  /// The op's name in messages and tables, such as "aten.add.Tensor".
   std::string getOp() const {
     static constexpr std::string_view prefix = "torch.ops.";
     return target.starts_with(prefix) ? target.substr(prefix.size()) : target;
@@ -116,12 +116,12 @@ struct Graph {
 };
 
 struct InputSpec {
-  /// An Integer is one that each call gives, a Literal the same in all.
+  /// An Integer is passed at each call; a Literal is the same in all calls.
   enum Kind { Parameter, Buffer, Constant, User, Integer, Literal } kind;
   std::string name;       ///< of the graph's value, or of a literal
   std::string fqn;        ///< of a parameter, buffer or constant
   bool persistent = true; ///< of a buffer
-  /// Of an Integer the expression that it is equal to.
+  /// For an Integer, the expression that it is equal to.
   Argument literal;
 };
 
@@ -136,16 +136,17 @@ struct ExportedProgram {
   std::vector<OutputSpec> outputs;
   std::vector<Node> nodes;
   std::map<std::string, TensorMeta> tensors;
-  /// As the archive states them: of an extent, also negative values.
+  /// As the archive states them; for an extent, the range may include negative
+  /// values.
   std::map<std::string, SymbolRange> ranges;
-  /// Conditions on the inputs under which the trace is that of the model, as
+  /// Conditions on the inputs under which the trace is valid for the model, as
   /// Python text.
   std::vector<std::string> guards;
 
   /// The name of each parameter, buffer and constant by its FQN.
   std::map<std::string, std::string> getInputsByFqn() const;
 
-  /// The program of model.json, wrapper nodes inlined.
+  /// Parses the program in model.json, with wrapper nodes inlined.
   static Result<ExportedProgram> parse(const JsonRef &root);
 };
 
@@ -153,12 +154,12 @@ struct ExportedProgram {
 /// the nodes of that graph.
 Status inlineWrappers(ExportedProgram &program);
 
-/// Writes torch.fft's functions, stft and istft in the transforms that
-/// PyTorch's own decompositions end in: _fft_r2c, _fft_c2c and _fft_c2r.
+/// Expands the functions of torch.fft, stft and istft to the transforms that
+/// PyTorch's own decompositions use: _fft_r2c, _fft_c2c and _fft_c2r.
 void expandFourier(ExportedProgram &program);
 
-/// Makes two real tensors of each complex one, and of each stored one its
-/// view_as_real. Nodes that have no form on these are marked as refused.
+/// Replaces each complex tensor by two real ones, and each stored one by its
+/// view_as_real. Marks nodes for which that is not possible as refused.
 void lowerComplex(ExportedProgram &program);
 
 } // namespace luminal::pt2

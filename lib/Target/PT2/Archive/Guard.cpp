@@ -1,8 +1,9 @@
 //===- Guard.cpp - Guards of a trace, Python text, as conditions ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The part of Python's expressions that torch prints guards in, by precedence
-// from `or` down to an atom. Ops and comparisons are those of SymExpr.
+// A recursive descent parser for the Python expressions that torch prints
+// guards in, by precedence from `or` down to atoms. Ops and comparisons are
+// those of SymExpr.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,7 @@ namespace {
 constexpr size_t kMaxLength = 1 << 16;
 constexpr unsigned kMaxDepth = 64;
 
-/// A number, or a condition that holds where it is not negative.
+/// A number, or a condition that is true iff its expression is not negative.
 struct Term {
   Fraction number;
   std::optional<Expr> condition;
@@ -48,7 +49,7 @@ private:
       return fail("a number before this");
     return term.number;
   }
-  /// Applies an op that is defined for integers only.
+  /// Applies an op that is only defined for integers.
   Result<Term> applyWhole(const std::string &op,
                           const std::vector<Fraction> &args) const {
     for (const Fraction &arg : args)
@@ -240,7 +241,8 @@ private:
     return Term{value, {}};
   }
 
-  /// After `L`: the path of an argument, then its property, if it is no int.
+  /// Parses what follows `L`: the path of an argument, then its property unless
+  /// it is an int.
   Result<Term> source(size_t begin) {
     GuardSource result;
     while (true) {
@@ -265,7 +267,7 @@ private:
       } else {
         break;
       }
-      // The name that torch gives the graph's input.
+      // The name that torch gives to the graph's input.
       for (char &c : key)
         c = isNameChar(c)
                 ? static_cast<char>(std::tolower(static_cast<unsigned char>(c)))

@@ -10,17 +10,17 @@
 
 namespace luminal::pt2 {
 
-/// A value that a guard reads: `L['x'][0].size()[1]`, or `L['n']` of an int.
+/// A value that a guard reads: `L['x'][0].size()[1]`, or `L['n']` for an int.
 struct GuardSource {
   std::string path;     ///< of the argument, as written: L['x'][0]
   std::string name;     ///< of the graph's input that torch makes of it: x_0
-  std::string property; ///< "size", "stride", "storage_offset"; of an int ""
+  std::string property; ///< "size", "stride", "storage_offset"; "" for an int
   int64_t dim = 0;      ///< of a size or stride
 };
 
 /// Parses one line of an archive's `guards_code`, for instance
-/// `(L['x'].size()[0] % 2) == 0`: an expression that is not negative where the
-/// guard holds, and negative elsewhere. `lookup` gives the value of a source.
+/// `(L['x'].size()[0] % 2) == 0`, into an expression that is not negative iff
+/// the guard holds. `lookup` returns the value of a source.
 Result<Expr>
 parseGuard(std::string_view text,
            const std::function<Result<Expr>(const GuardSource &)> &lookup);

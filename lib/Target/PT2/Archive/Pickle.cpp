@@ -12,8 +12,8 @@ using namespace luminal::pt2;
 namespace {
 constexpr size_t kMaxValues = 1 << 20;
 
-/// Values live in one table and name each other by number, so that no nesting,
-/// sharing or cycle in a hostile file can exhaust the stack.
+/// Index of a value in one table. Values refer to each other by index, so no
+/// nesting, sharing or cycle in a hostile file can exhaust the stack.
 using Id = uint32_t;
 
 struct PickleValue {
@@ -32,9 +32,10 @@ struct PickleValue {
     Mark
   } kind = None;
   int64_t integer = 0;
-  std::string text;         // String, Global, key of a Storage
-  std::vector<Id> elements; // Tuple, List; keys and values of a Dict in turn
-  int dtype = 0;            // Storage, Tensor
+  std::string text; // String, Global, key of a Storage
+  // Tuple, List; alternating keys and values of a Dict
+  std::vector<Id> elements;
+  int dtype = 0; // Storage, Tensor
   PickledTensor tensor;
 };
 
@@ -81,7 +82,7 @@ public:
   Result<std::vector<PickledTensor>> readLeaves();
 
 private:
-  /// The one value that the pickle makes.
+  /// Runs the pickle and returns its only value.
   Result<Id> run();
   Status step(uint8_t opcode);
   Status reduce();
@@ -468,8 +469,8 @@ Result<std::map<std::string, PickledTensor>> Unpickler::readDictionary() {
 Result<std::vector<PickledTensor>> Unpickler::readLeaves() {
   LUMINAL_TRY(top, run());
   std::vector<PickledTensor> leaves;
-  // A value may be in several containers, or in itself: what is visited is
-  // counted.
+  // A value may be in several containers, or in itself: limit the number of
+  // visits.
   std::vector<Id> open = {top};
   for (size_t visited = 0; !open.empty(); ++visited) {
     if (visited > kMaxValues || open.size() > kMaxValues)
@@ -478,7 +479,8 @@ Result<std::vector<PickledTensor>> Unpickler::readLeaves() {
     open.pop_back();
     if (value.kind == PickleValue::Tensor)
       leaves.push_back(value.tensor);
-    // The first element is on top; of a dictionary only what keys name.
+    // In reverse, so that the first element is on top; of a dictionary, only
+    // the values.
     const size_t stride = value.kind == PickleValue::Dict ? 2 : 1;
     for (size_t i = value.elements.size(); i >= stride; i -= stride)
       open.push_back(value.elements[i - 1]);

@@ -1,9 +1,9 @@
 //===- Pickle.h - Tensors of a torch.save file, read as data --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A pickle is a program. This reads the few opcodes that torch.save needs to
-// write tensors in dictionaries, as data: nothing is looked up, nothing is
-// called. Any other opcode, global or call is an error that names it.
+// A pickle is a program. This reader interprets only the few opcodes that
+// torch.save needs for tensors in dictionaries, as data: it never looks up or
+// calls anything. Any other opcode, global or call is an error that names it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,22 +19,22 @@
 
 namespace luminal::pt2 {
 
-/// A tensor as the pickle states it: a strided window of a storage.
+/// A tensor as the pickle states it: a strided view of a storage.
 struct PickledTensor {
-  /// Serialised dtype code of torch.export (see TensorMeta), 0 if unknown.
+  /// torch.export's serialized dtype code (see TensorMeta); 0 if unknown.
   int dtype = 0;
   std::string storageKey; ///< member `data/<key>`
   int64_t offset = 0;     ///< in elements
   std::vector<int64_t> sizes, strides;
 };
 
-/// The tensors of a pickled dictionary by key, or of one pickled tensor under
+/// The tensors of a pickled dictionary by key, or a single pickled tensor under
 /// the empty key. Entries of a dictionary that are not tensors are an error.
 Result<std::map<std::string, PickledTensor>>
 unpickleTensors(std::string_view pickle);
 
-/// The tensors in a value of nested tuples, lists and dictionaries, in order;
-/// other values in it are left out.
+/// The tensors in nested tuples, lists and dictionaries, in order; other values
+/// are ignored.
 Result<std::vector<PickledTensor>> unpickleLeaves(std::string_view pickle);
 
 } // namespace luminal::pt2

@@ -8,8 +8,8 @@
 
 namespace luminal::pt2 {
 
-/// What rewrites of a program's nodes share: reading the current node's
-/// arguments, and building nodes that take its place and keep its location.
+/// Base of rewrites of a program's nodes: reads the current node's arguments,
+/// and creates nodes that replace it and keep its location.
 class Rewriter {
 protected:
   explicit Rewriter(ExportedProgram &program) : program(program) {}
@@ -24,29 +24,29 @@ protected:
   static Argument text(const std::string &value);
   static Argument type(DTypeCode dtype);
 
-  /// The argument of that name or position; null where it is left out.
+  /// The argument by its name or position; null if it is omitted.
   const Argument *get(const char *name, size_t position) const;
-  /// A tensor argument's name; empty for what is none.
+  /// The name of a tensor argument; empty if the argument is not a tensor.
   std::string getTensor(const char *name, size_t position) const {
     const Argument *arg = get(name, position);
     return arg && arg->kind == Argument::Tensor ? arg->names[0] : "";
   }
 
-  /// Makes `own` the current node, of which `result` is the only result; false
-  /// where it has another form.
+  /// Makes `own`, which must have a single result (`result`), the current node;
+  /// false if it has another form.
   bool enter(const Node &own);
   std::string newName(const std::string &stem);
-  /// Adds a node with one result, `name`, in the place of the current one.
+  /// Adds a node with one result, `name`, in place of the current one.
   void make(const std::string &name, const char *op,
             std::vector<NamedArgument> inputs, TensorMeta own);
 
   ExportedProgram &program;
   std::vector<Node> nodes;
   const Node *node = nullptr;
-  /// The current node's only result, and its meta.
+  /// The current node's only result, and its type.
   std::string result;
   TensorMeta meta;
-  /// Why the node has no form, if there is more to say than that.
+  /// Why the node is not supported, if there is more to say.
   std::string reason;
 };
 

@@ -12,8 +12,8 @@
 
 namespace luminal::pt2 {
 
-/// Takes tokens off the front of a text; blanks between them do not count. An
-/// error names the character at which it was found.
+/// Takes tokens off the front of a text, ignoring spaces between them. Errors
+/// name the position of the character.
 class Scanner {
 public:
   explicit Scanner(std::string_view text) : text(text) {}
@@ -30,7 +30,7 @@ public:
     while (at < text.size() && text[at] == ' ')
       ++at;
   }
-  /// Nothing is left.
+  /// Fails if anything is left.
   Status end() {
     skip();
     if (at != text.size())
@@ -44,7 +44,7 @@ public:
     at += token.size();
     return true;
   }
-  /// As `eat`, where no name goes on after the word.
+  /// Like `eat`, but the word must not be the prefix of a longer name.
   bool eatWord(std::string_view word) {
     size_t before = at;
     if (eat(word) && (at == text.size() || !isNameChar(text[at])))
@@ -57,7 +57,7 @@ public:
       return fail("'" + std::string(token) + "'");
     return {};
   }
-  /// Letters, digits and underscores; empty where there are none.
+  /// Takes letters, digits and underscores; empty if there are none.
   std::string_view name() {
     skip();
     size_t begin = at;
@@ -78,7 +78,7 @@ public:
 
 protected:
   std::string_view text;
-  /// The first character that was not taken.
+  /// Position of the first character that was not taken.
   size_t at = 0;
 };
 

@@ -1,9 +1,9 @@
 //===- SymExpr.cpp - SymPy's srepr as expressions -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A condition is read as an expression that is not negative exactly where it
-// holds: `a >= b` is a - b, `p and q` is the lesser of the two. So only
-// expressions are needed to check conditions.
+// A condition is parsed into an expression that is not negative iff it holds:
+// `a >= b` is a - b, `p and q` is the minimum of both. So conditions need no
+// other representation than expressions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,7 +50,7 @@ private:
     return Fraction{undefined()};
   }
 
-  /// What no integer expression is.
+  /// The result of anything that is not an integer expression.
   static Expr undefined() { return Expr::floorDiv(Expr(1), Expr(0)); }
   static bool isOnFloats(std::string_view op) {
     return op == "ToFloat" || op == "FloatTrueDiv" || op == "FloatPow" ||
@@ -65,7 +65,7 @@ private:
     if (id.empty() || std::isdigit(static_cast<unsigned char>(id[0])) ||
         !eat("'"))
       return fail("a name of letters, digits and underscores");
-    // `d0` is an index in the text form of expressions.
+    // In the text form of expressions, `d0` is an index.
     if (id.size() > 1 && id[0] == 'd' &&
         id.find_first_not_of("0123456789", 1) == std::string_view::npos)
       return fail("another name than d and digits");
@@ -121,7 +121,8 @@ private:
     return applySymOp(op, args);
   }
 
-  /// After an opening parenthesis: integers, and the closing one.
+  /// After an opening parenthesis: a list of integers, and the closing
+  /// parenthesis.
   Result<std::vector<Fraction>> operands(unsigned depth) {
     std::vector<Fraction> args;
     do {
@@ -187,10 +188,11 @@ private:
     return compareSym(op, args);
   }
 
-  /// Floats, and functions of them, are read, as the undefined expression: such
-  /// a condition is known by the nodes that compute it.
+  /// Set if the text contains floats or functions of them, which are parsed to
+  /// the undefined expression: the nodes that compute such a condition
+  /// represent it.
   bool readsFloats = false;
-  /// What the text assumes of each.
+  /// The assumptions in the text about each symbol.
   std::map<std::string, SymbolRange> symbols;
 };
 } // namespace

@@ -10,7 +10,7 @@
 namespace luminal::pt2 {
 
 /// SymPy keeps exact fractions inside integer expressions (s/2 with s even): a
-/// value is numerator over denominator until an op makes it an integer.
+/// value is a numerator and a denominator, until an op makes it an integer.
 struct Fraction {
   Expr num;
   Expr den = Expr(1);
@@ -18,15 +18,16 @@ struct Fraction {
   Expr floor() const { return isInteger() ? num : Expr::floorDiv(num, den); }
 };
 
-/// Rounded toward zero: floor or ceiling alone where `symbols` tell the sign.
+/// Rounds toward zero: a plain floor or ceiling if `symbols` determine the
+/// sign.
 Expr truncate(const Fraction &value, const Assumptions &symbols);
 
-/// Applies an op by SymPy's name, such as "Add", to its one or more operands.
+/// Applies an op by SymPy's name, such as "Add", to one or more operands.
 Result<Fraction> applySymOp(const std::string &op,
                             const std::vector<Fraction> &args);
 
 /// Compares by SymPy's name, such as "Equality": an expression that is not
-/// negative where the comparison holds, and negative elsewhere.
+/// negative iff the comparison holds.
 Result<Expr> compareSym(const std::string &op,
                         const std::vector<Fraction> &args);
 
@@ -36,8 +37,7 @@ Result<Expr> compareSym(const std::string &op,
 Result<Expr> parseSymExpr(std::string_view text);
 
 /// The same for a condition, `Equality(Symbol('s0', integer=True),
-/// Integer(1))`: an expression that is not negative where the condition holds,
-/// and negative elsewhere.
+/// Integer(1))`: an expression that is not negative iff the condition holds.
 Result<Expr> parseSymCondition(std::string_view text);
 
 } // namespace luminal::pt2

@@ -1,27 +1,28 @@
 //===- Transforms.cpp - Fourier transforms as products in factors ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A transform of n points is a product with an n x n matrix of waves. Of
-// n = r R points it is R transforms of r points each, a multiplication by waves
-// of n points (*twiddles*), and r transforms of R points each, which are
-// computed the same way:
+// A discrete Fourier transform of n points is a product with an n x n matrix of
+// roots of unity (*waves*). For n = r R, it can be split (Cooley-Tukey) into R
+// transforms of r points each, a multiplication by n-th roots (*twiddles*), and
+// r transforms of R points each, which are computed in the same way:
 //
 //   x[j R + i] --> y[i, k] = sum_j x[j R + i] w_r^(j k)
 //              --> z[i, k] = y[i, k] w_n^(i k)
 //              --> X[k + r l] = sum_i z[i, k] w_R^(i l)
 //
-// Between two products the signal is one tensor [i, part, k]: what is left to
-// be transformed, the real and the imaginary part, and the index of the result
-// so far, of which every product has lines of vectors. So is each product of
-// real numbers of twice as many rows and columns as there are complex ones. Of
-// a real signal the first product has half of the rows, of a one-sided spectrum
-// the last half of the columns. The other direction, which gives real numbers,
-// reads a spectrum whose other half is zero, and has half a product at the end.
+// Between two products, the signal is one tensor [i, part, k]: i is the index
+// that is still to be transformed, `part` the real or imaginary part, and k the
+// index of the result so far, over which each product is vectorized. Each
+// product is one of real matrices with twice as many rows and columns as the
+// complex ones. For a real signal, the first product has half the rows; for a
+// one-sided spectrum, the last has half the columns. An inverse transform to
+// real numbers reads a spectrum whose other half is zero, and its last product
+// is halved.
 //
-// Of n points without small factors the transform is a convolution with
-// w^(-j^2 / 2), which is computed by transforms of another length (Bluestein).
+// If n has no small factors, the transform is a convolution with w^(-j^2 / 2),
+// which is computed by transforms of another length (Bluestein's algorithm).
 //
-// Which of the three it is follows from a price, in multiplications.
+// The choice between the three is made by estimated cost, in multiplications.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,17 +37,18 @@ using namespace luminal::pt2;
 // Prices
 //===----------------------------------------------------------------------===//
 
-/// Of more points the tables are larger than what is worth to be kept.
+/// Limit on the number of points: tables of more are too large to store.
 static constexpr int64_t kMostPoints = int64_t(1) << 22;
 
-/// What it costs to write a point and to read it again for the next product, in
-/// multiplications, and to begin with it, shared by the lines of a batch.
+/// Cost, in multiplications, of writing a point and reading it again for the
+/// next product; fixed cost of a product, shared by the rows of a batch.
 static constexpr double kPass = 160, kStart = 2000;
-/// Sums of more terms are less exact than those of a transform should be.
+/// Limit on the number of terms of one sum: longer ones are less accurate than
+/// a transform should be.
 static constexpr int64_t kMostTerms = 256;
-/// Elements that a vector has about: of lines with fewer, lanes are empty.
+/// Approximate number of elements in a vector: shorter rows leave lanes empty.
 static constexpr int64_t kLanes = 16;
-/// Factors are at most so many.
+/// Maximum number of factors.
 static constexpr unsigned kMostFactors = 5;
 
 namespace {
@@ -54,14 +56,15 @@ namespace {
 struct Plan {
   enum Kind { Whole, Factors, Chirps } kind = Whole;
   double price = 0;
-  /// Those of a transform in factors.
+  /// The factors of Kind::Factors.
   std::vector<int64_t> factors;
-  /// The convolution's.
+  /// The length of the convolution of Kind::Chirps.
   int64_t length = 0;
 };
 
-/// Finds the cheapest factors of so many points, or none. With `isHalf` one end
-/// is real; behind the dim are `inner` elements.
+/// Finds the cheapest factorization of n, or the whole product. `isHalf`: the
+/// input or the output is real; `inner` is the number of elements behind the
+/// dim.
 class Planner {
 public:
   Planner(int64_t n, bool isHalf, int64_t inner) : isHalf(isHalf) {
@@ -73,7 +76,7 @@ public:
   Plan best;
 
 private:
-  /// A product of factor r, with lines of so many elements.
+  /// Cost of a product with factor r, vectorized over `lane` elements.
   double priceOf(int64_t r, int64_t lane, bool isEnd) const {
     const int64_t lanes = (lane + kLanes - 1) / kLanes * kLanes;
     const double own = 4.0 * r * total * lanes / lane;
@@ -85,12 +88,13 @@ private:
     for (int64_t r = 2; r <= kMostTerms / 2 && r * 2 <= rest; ++r) {
       if (rest % r != 0)
         continue;
-      // The first product's lines are its results.
+      // If there is nothing else, the first product is vectorized over its
+      // results.
       const double own = priceOf(r, lane == 1 ? 2 * r : lane, factors.empty());
       factors.push_back(r);
       const double before = price + own + kPass * total + kStart;
       const int64_t last = rest / r;
-      // What is left is one more product, or several.
+      // The remaining points are one more product, or are divided again.
       const double whole = before + priceOf(last, lane * r, true) + kStart;
       if (last <= kMostTerms / 2 && whole < best.price) {
         best = {Plan::Factors, whole, factors, 0};
@@ -110,8 +114,8 @@ private:
 
 static Plan makePlan(int64_t n, bool isHalf, int64_t inner) {
   Plan plan = Planner(n, isHalf, inner).best;
-  // Two transforms of one of these lengths, the convolution's factor, and
-  // waves before and behind.
+  // The cost of two transforms of one of these lengths, the multiplication by
+  // the convolution's factor, and multiplications by waves before and after.
   for (int64_t odd : {1, 3, 5, 9, 15}) {
     int64_t length = odd;
     while (length < 2 * n - 1)
@@ -203,7 +207,8 @@ std::string Transforms::count(int64_t end, DTypeCode dtype) {
 
 Pair Transforms::turn(const std::string &x, int64_t n,
                       const std::vector<Expr> &sizes) {
-  // Whole turns are left out of integers, exactly; half a turn is the most.
+  // Reduce the integer exactly to within half a turn, before it becomes a
+  // float.
   const TensorMeta like = metaOf(i64(), sizes);
   std::string y = addBinary("add.Scalar", tensor(x), integer(n / 2), like);
   y = addBinary("remainder.Scalar", tensor(y), integer(n), like);
@@ -314,7 +319,7 @@ Pair Transforms::transformInFactors(const Signal &x, const Line &line,
                 {"dim1", integer(int64_t(second))}},
                metaOf(dtype, sizes));
   };
-  // The index of the result so far, with what is behind the dim.
+  // Size of the index of the result so far, and of the dims behind.
   Expr lane(1);
   for (const Expr &size : inner)
     lane = lane * size;
@@ -323,7 +328,8 @@ Pair Transforms::transformInFactors(const Signal &x, const Line &line,
   for (size_t stage = 0; stage < factors.size(); ++stage) {
     const int64_t r = factors[stage];
     const bool isFirst = stage == 0, isLast = stage + 1 == factors.size();
-    // Of a spectrum that was one-sided the first product reads what there is.
+    // For a one-sided spectrum, the first product reads only the points that
+    // exist.
     const int64_t read =
         isFirst ? *x.sizes[x.dim].asConstant() / (rest / r) : r;
     const int64_t given = isLast && line.wanted == Wanted::Half ? r / 2 + 1 : r;
@@ -332,7 +338,7 @@ Pair Transforms::transformInFactors(const Signal &x, const Line &line,
     const int64_t parts = givesReal ? 1 : 2;
     const bool isLeft = isFirst && lane.isConstant(1);
 
-    // The factor's own waves, results by terms or terms by results.
+    // The factor's own waves, as results by terms or (isLeft) terms by results.
     std::vector<Expr> square = {Expr(given), Expr(read)};
     if (isLeft)
       std::swap(square[0], square[1]);
@@ -342,7 +348,8 @@ Pair Transforms::transformInFactors(const Signal &x, const Line &line,
         *wave = addBinary("mul.Scalar", tensor(*wave), number(line.scale),
                           metaOf(f64(), square));
     std::string minus = negate(waves.im, f64(), square);
-    // What the imaginary part adds to the real one, and the other way round.
+    // Weights of the imaginary part in the real result, and of the real part in
+    // the imaginary one.
     std::string toReal = line.isForward ? waves.im : minus,
                 toImaginary = line.isForward ? minus : waves.im;
     std::vector<Expr> made = with({Expr(rest), Expr(parts * given), lane});
@@ -360,7 +367,7 @@ Pair Transforms::transformInFactors(const Signal &x, const Line &line,
         if (!isLeft)
           return addBinary("matmul.default", tensor(matrix), tensor(z),
                            metaOf(dtype, made));
-        // The lane is one element.
+        // The lane is a single element.
         z = view(z, dtype, with({Expr(rest), Expr(read)}));
         return addBinary(
             "matmul.default", tensor(z), tensor(matrix),
@@ -397,7 +404,7 @@ Pair Transforms::transformInFactors(const Signal &x, const Line &line,
       lane = lane * Expr(given);
       break;
     }
-    // Twiddles: each part times cosines, and the other part times sines.
+    // Twiddles: each part times cosines, plus the other part times sines.
     std::vector<Expr> table = {Expr(rest), 2, Expr(given), 1};
     std::vector<Expr> plane = {Expr(rest), Expr(given)};
     waves = makeWaves(rest, given, rest * r);
@@ -422,7 +429,7 @@ Pair Transforms::transformInFactors(const Signal &x, const Line &line,
                   metaOf(dtype, sizes));
     lane = lane * Expr(given);
   }
-  // Digits of the result's index, and what is behind the dim.
+  // Merge the digits of the result's index with the dims behind.
   const bool isReal = line.wanted == Wanted::Real;
   const int64_t digits =
       line.points / factors.back() *
@@ -474,7 +481,7 @@ Pair Transforms::transformByChirps(const Signal &x, const Line &line,
                                    int64_t length) {
   const int64_t n = line.points;
   const size_t behind = x.sizes.size() - x.dim - 1;
-  // w^(j^2 / 2), of a place or of the distance to the end.
+  // w^(j^2 / 2), for a position j or its distance to the end.
   auto chirp = [&](const std::string &j, int64_t points) {
     std::string x = addBinary("mul.Tensor", tensor(j), tensor(j),
                               metaOf(i64(), {Expr(points)}));
@@ -572,7 +579,7 @@ std::optional<Pair> Transforms::lowerTransform(Pair operand) {
   Signal x = {operand, program.tensors[self].sizes, 0, meta.dtype.getReal()};
   if (!mode || dims->exprs.empty() || (!end && !toReal))
     return std::nullopt;
-  // The dim whose spectrum may be one-sided is the last of the list.
+  // Only the last dim of the list may have a one-sided spectrum.
   std::vector<size_t> order;
   double points = 1;
   for (size_t i = 0; i < dims->exprs.size(); ++i) {
@@ -616,7 +623,8 @@ std::optional<Pair> Transforms::lowerTransform(Pair operand) {
     } else if (plan.kind == Plan::Chirps) {
       x.parts = transformByChirps(x, line, plan.length);
     } else {
-      // The first product reads whole columns of the other half.
+      // The first product reads whole columns, which extend into the other
+      // half.
       const int64_t row = n / plan.factors[0];
       x.parts = transformInFactors(
           wanted == Wanted::Real ? widen(x, n, (n / 2 / row + 1) * row) : x,

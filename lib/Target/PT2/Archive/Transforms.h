@@ -13,13 +13,14 @@ struct Pair {
   std::string re, im;
 };
 
-/// Nodes with one result, and those that compute a discrete Fourier transform.
+/// Builds nodes with one result, and nodes that compute a discrete Fourier
+/// transform.
 class Transforms : protected Rewriter {
 protected:
   using Rewriter::Rewriter;
 
-  /// Adds a node with one result, named `name`, of so many elements and of the
-  /// real type of `like`.
+  /// Adds a node with one result, named `name`, with the sizes and the real
+  /// type of `like`.
   void add(const std::string &name, const char *op,
            std::vector<NamedArgument> inputs, const TensorMeta &like) {
     TensorMeta own = like;
@@ -37,20 +38,21 @@ protected:
     return add(op, {{"self", a}, {"other", b}}, like);
   }
 
-  /// What the current node, one of _fft_r2c, _fft_c2c and _fft_c2r, gives for
-  /// `operand`, whose `im` is empty where it is real; nothing where the node is
-  /// refused. The result of _fft_c2r has no `im`.
+  /// The result of the current node, one of _fft_r2c, _fft_c2c and _fft_c2r,
+  /// for `operand`, whose `im` is empty if it is real; std::nullopt if the node
+  /// is not supported. The result of _fft_c2r has no `im`.
   std::optional<Pair> lowerTransform(Pair operand);
 
 private:
-  /// What is known while one dim is transformed.
+  /// The signal while one dim is transformed.
   struct Signal {
     Pair parts;
     std::vector<Expr> sizes;
     size_t dim;
     DTypeCode dtype;
   };
-  /// Which part of a spectrum or signal is wanted.
+  /// Which part of the result is needed: all points, the one-sided spectrum, or
+  /// the real parts.
   enum class Wanted { All, Half, Real };
   struct Line {
     int64_t points;
@@ -84,8 +86,8 @@ private:
   Pair turn(const std::string &x, int64_t n, const std::vector<Expr> &sizes);
   /// Cosines and sines of 2 pi j k / n, `rows` j by `columns` k.
   Pair makeWaves(int64_t rows, int64_t columns, int64_t n);
-  /// For how many points of a whole spectrum each point of a one-sided one
-  /// stands.
+  /// For each point of a one-sided spectrum, the number of points of the whole
+  /// spectrum that it represents.
   std::string makeWeights(int64_t n);
 
   // One dim.
@@ -93,7 +95,7 @@ private:
   Pair transformInFactors(const Signal &x, const Line &line,
                           const std::vector<int64_t> &factors);
   Pair transformByChirps(const Signal &x, const Line &line, int64_t length);
-  /// As many points as a transform takes, of a one-sided spectrum.
+  /// Extends a one-sided spectrum to the `taken` points that a transform reads.
   Signal widen(const Signal &x, int64_t points, int64_t taken);
 };
 

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // torch.export writes `with torch.no_grad():` and `with torch.autocast(...):`
-// as one node around a nested graph. Operands and results are matched by
-// position, and names inside are unrelated to names outside. Here such a node
-// becomes the nodes of its graph, under names that are unique in the program.
+// as one node around a nested graph. Operands and results correspond by
+// position, and names inside are unrelated to names outside. This rewrite
+// replaces such a node by the nodes of its graph, with names that are unique in
+// the program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +23,7 @@ namespace {
 struct Wrapper {
   std::string_view target;
   size_t settings;
-  /// The setting that says whether autocast is on, if any.
+  /// Index of the setting that enables autocast, if any.
   std::optional<size_t> autocast;
 };
 constexpr Wrapper wrappers[] = {
@@ -39,13 +40,14 @@ const Wrapper *findWrapper(const std::string &target) {
   return nullptr;
 }
 
-/// The names of a graph's values in the program. The outermost graph's names
-/// are the program's, except for results of wrappers that are not new values.
+/// Maps the names of a graph's values to names in the program. The outermost
+/// graph's names are unchanged, except for results of wrappers that are not new
+/// values.
 struct Scope {
   const Graph *graph = nullptr; ///< null: the outermost
   bool autocast = false;
   std::map<std::string, std::string> names = {};
-  /// The name a value gets once a node defines it.
+  /// Names in the program of values that a later node defines.
   std::map<std::string, std::string> planned = {};
 };
 
@@ -82,7 +84,7 @@ std::vector<Slot> getSlots(const std::vector<Argument> &args) {
   return slots;
 }
 
-/// What is passed must match the graph's signature.
+/// Checks that the node's operands or results match the graph's signature.
 Status match(const Node &node, const char *what,
              const std::vector<Slot> &outside,
              const std::vector<Slot> &inside) {
@@ -190,7 +192,7 @@ private:
     return {};
   }
 
-  /// Gives what a graph that stays one defines names of its own.
+  /// Renames the values defined by a graph that stays nested to unique names.
   Status makeUnique(Argument &arg, bool autocast) {
     auto unique = std::make_shared<Graph>(*arg.graph);
     Scope inner{arg.graph.get(), autocast};
@@ -244,15 +246,15 @@ private:
     for (size_t i = 0; i < operands.size(); ++i) {
       if (!parameters[i].tensor.empty())
         inner.names[parameters[i].tensor] = operands[i].tensor;
-      // A value that is a constant outside has no name there.
+      // A value that is constant outside has no name there.
       const auto &from = operands[i].arg->symbolics;
       const auto &to = parameters[i].arg->symbolics;
       for (size_t k = 0; k < to.size(); ++k)
         inner.names[to[k]] = k < from.size() ? from[k] : makeUnique(to[k]);
     }
 
-    // A value that the graph computes gets the name of its result. An operand,
-    // or a value that is two results, already has a name.
+    // A value that the graph computes is named after the wrapper's result. An
+    // operand, or a value that is returned twice, already has a name.
     std::vector<Slot> results = getSlots(node.outputs);
     std::vector<Slot> returned = getSlots(graph.outputs);
     LUMINAL_CHECK(match(node, "result", results, returned));
@@ -282,7 +284,7 @@ private:
   }
 
   ExportedProgram &program;
-  /// Where nodes go: to the program, or to a graph that stays one.
+  /// Where nodes are added: the program, or a graph that stays nested.
   std::vector<Node> *added = nullptr;
   std::set<std::string> taken;
   std::map<std::string, unsigned> counts;
