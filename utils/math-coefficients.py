@@ -103,25 +103,31 @@ def ex2(u):
     z = 4 / (1 - u) - 2
     return mp.erfc(z) * mp.exp(z * z) * (z + 2)
 def u2(z): return 1 - 4 / (z + 2)
-show("erfcx f32: p(u), (z + 2) exp(z^2) erfc(z), u = (z - 2)/(z + 2), z in [0.48, 9.3]", ex2, u2(mp.mpf('0.48')),
-     u2(mp.mpf('9.3')), 8, lambda u: 1 / ex2(u))
+def gt(w):
+    w = max(w, mp.mpf(10) ** -15)
+    z = 2 * w / (mp.sqrt(2) - w)
+    return (mp.erfc(z) * mp.exp(z * z) * (z + 2) - 2) / w
+def gtEnd(z): return mp.sqrt(2) * z / (z + 2)
+show("gelu f32: q(w), (z + 2) exp(z^2) erfc(z) = 2 + w q(w), w = z sqrt 2 / (z + 2), z in [0, 9.2]", gt, 0, gtEnd(mp.mpf('9.2')), 7,
+     lambda w: w / (2 + w * gt(w)))
 show("erfcx narrow: p(u), as for f32, z in [0, 9.6]", ex2, u2(mp.mpf(0)), u2(mp.mpf('9.6')), 6, lambda u: 1 / ex2(u))
-def ph(t):
-    if t == 0: return 1 / mp.sqrt(2 * mp.pi)
-    x = mp.sqrt(t)
-    return mp.erf(x / mp.sqrt(2)) / 2 / x
-show("gelu f32: p(x^2), gelu(x) = x/2 + x^2 p(x^2), |x| < 0.7", ph, 0, 0.5, 4, lambda t: 1 / ph(t))
 def er(t):
     if t == 0: return 2 / mp.sqrt(mp.pi)
     x = mp.sqrt(t)
     return mp.erf(x) / x
 show("erf f64: p(t), erf(x) = x p(x^2), |x| <= 1", er, 0, 1, 8, lambda t: 1 / er(t))
+show("erf f64 for a bound above 0.5 ulp: p(t), as before", er, 0, 1, 6, lambda t: 1 / er(t))
 show("erf narrow: p(t), erf(x) = x p(x^2), |x| <= 0.5", er, 0, 0.25, 3, lambda t: 1 / er(t))
 def th(t):
     if t == 0: return mp.mpf(1)
     x = mp.sqrt(t)
     return mp.tanh(x) / x
 show("tanh narrow: p(t), tanh(x) = x p(x^2), |x| <= 0.4", th, 0, mp.mpf('0.16'), 3, lambda t: 1 / th(t))
+def wc(t):
+    if t == 0: return mp.mpf(1) / 3
+    w = mp.sqrt(t)
+    return (w * mp.coth(w) - 1) / t
+show("tanh f64 for f32 results: q(t), w coth w = 1 + t q(t), t = w^2", wc, 0, (L / 2 * mp.mpf('1.001')) ** 2, 2, lambda t: t)
 K = mp.mpf(3)
 def ex(u):
     z = K * (1 + u) / (1 - u)

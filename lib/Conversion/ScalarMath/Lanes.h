@@ -177,8 +177,6 @@ mlir::Value emitSinCosF32(Lanes &m, mlir::Value x, bool cosine);
 mlir::Value emitSigmoidF32(Lanes &m, mlir::Value x, bool timesX);
 mlir::Value emitErfF32(Lanes &m, mlir::Value x);
 mlir::Value emitGeluF32(Lanes &m, mlir::Value x);
-/// erf of an f64 with |x| <= 1, to the precision of an f32.
-mlir::Value emitSmallErf(Lanes &m, mlir::Value x);
 
 // Of an f32 that an f16 or a bf16 was, exact enough to be rounded to that type.
 mlir::Value emitSigmoidNarrow(Lanes &m, mlir::Value x, bool timesX);

@@ -13,16 +13,6 @@
 using namespace luminal;
 using namespace mlir;
 
-Value luminal::emitSmallErf(Lanes &m, Value x) {
-  Value p =
-      m.poly(m.mul(x, x),
-             {1.1283791670945855, -0.37612638888503325, 0.11283791285370881,
-              -0.026866131409743886, 0.005223776410605583,
-              -0.000854248906235934, 0.00011954820322129509,
-              -1.3898711596517683e-05, 1.0563008954131692e-06});
-  return m.mul(x, p);
-}
-
 //===----------------------------------------------------------------------===//
 // In f64, for f32 arguments
 //===----------------------------------------------------------------------===//
@@ -146,12 +136,31 @@ struct Wide {
     return m.select(m.eq(x, m.num(x, 0.0)), x, y); // keeps -0
   }
 
-  Value tanh(Value x) {
-    // tanh a = t / (t + 2), t = exp(2 a) - 1; from 20 on it rounds to 1.
-    Value a = m.clamp(m.abs(x), 0.0, 20.0);
-    Reduced e = reduceExp(m.add(a, a));
-    Value t = m.fma(e.scale, e.small, m.sub(e.scale, m.num(x, 1.0)));
-    return m.copySign(m.div(t, m.add(t, m.num(x, 2.0))), x);
+  /// tanh a for a in [0, 10]. With 2 a = n ln 2 + 2 w and C = w coth w, which
+  /// is even, exp(2 a) = 2^n (C + w) / (C - w), so that one quotient is left:
+  ///   tanh a = (A (C + w) + w) / (A (C + w) + C),  A = (2^n - 1) / 2.
+  Value tanh(Value a) {
+    // Its low bits are those of an exponent: of 2^(n - 1).
+    constexpr double kMagic = 6755399441055744.0 + 1022; // 1.5 * 2^52 + 1022
+    Value magic = m.num(a, kMagic);
+    Value shifted = m.fma(a, m.num(a, 2 * kLog2E), magic);
+    Value w = m.fma(m.sub(shifted, magic), m.num(a, -0.5 * kLn2Hi), a);
+    Value c = m.poly(m.mul(w, w), {1.0, 0.33333333228258716,
+                                   -0.02222201010789967, 0.002104222113690788});
+    Value bits = m.bitcast(shifted, m.b.getI64Type());
+    Value scale = m.bitcast(m.shl(bits, 52), m.b.getF64Type());
+    Value factor = m.sub(scale, m.num(a, 0.5)), sum = m.add(c, w);
+    return m.div(m.fma(factor, sum, w), m.fma(factor, sum, c));
+  }
+  /// erf(x) for |x| <= 1.
+  Value smallErf(Value x) {
+    Value p =
+        m.poly(m.mul(x, x),
+               {1.1283791670945855, -0.37612638888503325, 0.11283791285370881,
+                -0.026866131409743886, 0.005223776410605583,
+                -0.000854248906235934, 0.00011954820322129509,
+                -1.3898711596517683e-05, 1.0563008954131692e-06});
+    return m.mul(x, p);
   }
   /// exp(z^2) erfc(z) for z >= 0.5, accurate up to 10.5 (beyond, exp(-z^2) of
   /// an f32's z rounds to 0).
@@ -176,7 +185,7 @@ struct Wide {
     Value tail = m.mul(exp(m.neg(m.mul(z, z))), erfcx(z)); // erfc |y|
     Value zero = m.num(x, 0.0);
     Value sum = m.select(m.lt(y, zero), tail, m.sub(m.num(x, 2.0), tail));
-    sum = m.select(m.lt(z, m.num(x, 0.5)), m.add(one, emitSmallErf(m, y)), sum);
+    sum = m.select(m.lt(z, m.num(x, 0.5)), m.add(one, smallErf(y)), sum);
     return m.mul(m.mul(x, m.num(x, 0.5)), m.select(m.isNan(x), x, sum));
   }
   /// 1 + exp(-x).
@@ -232,7 +241,10 @@ Value luminal::emitLog1pThroughF64(Lanes &m, Value x) {
   return throughF64(m, &Wide::log1p, x);
 }
 Value luminal::emitTanhThroughF64(Lanes &m, Value x) {
-  return throughF64(m, &Wide::tanh, x);
+  // From 10 on it rounds to 1. NaN stays.
+  Value ten = m.num(x, 10.0), a = m.abs(x);
+  a = m.select(m.lt(ten, a), ten, a);
+  return m.copySign(throughF64(m, &Wide::tanh, a), x);
 }
 Value luminal::emitSigmoidThroughF64(Lanes &m, Value x, bool timesX) {
   return throughF64(m, timesX ? &Wide::silu : &Wide::sigmoid, x);

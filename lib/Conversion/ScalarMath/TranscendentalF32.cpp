@@ -134,25 +134,28 @@ static Value scaleTwice(Lanes &m, Value p, Value bits) {
   return m.mul(m.mul(p, power(half)), power(m.subi(whole, half)));
 }
 
+/// The p and the bits of n of exp(x + more) = p 2^n, to 1.05 ulp.
+static std::pair<Value, Value> emitExpPart(Lanes &m, Value x, Value more = {}) {
+  Rounded n = roundProduct(m, x, 0x1.715476p+0);
+  Value r = m.fma(n.value, m.num(x, -0x1.62e4p-1), x);
+  if (more)
+    r = m.add(r, more);
+  r = m.fma(n.value, m.num(x, -0x1.7f7d1cp-20), r);
+  Value q =
+      m.poly(r, {0.5000000100820298, 0.1666651289175726, 0.04166618759079125,
+                 0.00836959798055634, 0.0013951702910080823});
+  return {m.add(m.num(x, 1.0), m.fma(m.mul(r, r), q, r)), n.bits};
+}
+
 /// Two roundings more than emitExpF32, and half of its operations. The same
 /// bits with and without a branch: threads of a GPU have none, since their
 /// exponentials would then wait for each other.
 Value luminal::emitExpFastF32(Lanes &m, Value x) {
-  Value one = m.num(x, 1.0);
-  auto getPart = [&](Value x) {
-    Rounded n = roundProduct(m, x, 0x1.715476p+0);
-    Value r = m.fma(n.value, m.num(x, -0x1.62e4p-1), x);
-    r = m.fma(n.value, m.num(x, -0x1.7f7d1cp-20), r);
-    Value q =
-        m.poly(r, {0.5000000100820298, 0.1666651289175726, 0.04166618759079125,
-                   0.00836959798055634, 0.0013951702910080823});
-    return std::pair(m.add(one, m.fma(m.mul(r, r), q, r)), n.bits);
-  };
   auto getAnywhere = [&] {
     // NaN stays NaN.
     Value inside = arith::MaximumFOp::create(m.b, x, m.num(x, -105.0));
     inside = arith::MinimumFOp::create(m.b, inside, m.num(x, 90.0));
-    auto [p, bits] = getPart(inside);
+    auto [p, bits] = emitExpPart(m, inside);
     // What rounds to zero is zero before: x86 takes long for products that
     // underflow, and a mask makes many terms zero.
     if (isa<VectorType>(x.getType()))
@@ -161,7 +164,7 @@ Value luminal::emitExpFastF32(Lanes &m, Value x) {
   };
   if (!isa<VectorType>(x.getType()))
     return getAnywhere();
-  auto [p, bits] = getPart(x);
+  auto [p, bits] = emitExpPart(m, x);
   return emitRare(m, notBelow(m, m.abs(x), 87.33), addExponent(m, p, bits),
                   getAnywhere);
 }
@@ -334,39 +337,37 @@ Value luminal::emitErfF32(Lanes &m, Value x) {
                     m.num(x, kFirst - double(float(kFirst))));
   Value far = m.copySign(m.sub(one, emitShortExp(m, high, low)), x);
   far = m.select(m.isNan(x), x, far);
-  // x p(x^2) below 1.
-  Type f64 = m.b.getF64Type();
-  Value wide = m.extf(x, f64);
-  Value near = m.truncf(emitSmallErf(m, wide), m.b.getF32Type());
+  // x p(x^2) below 1, in f64 to 2^-29.
+  Value wide = m.extf(x, m.b.getF64Type());
+  Value p =
+      m.poly(m.mul(wide, wide),
+             {1.1283791657264903, -0.37612625823320894, 0.1128358514216407,
+              -0.026853811732169153, 0.005188327358011091,
+              -0.0008010190998951586, 7.853853128515676e-05});
+  Value near = m.truncf(m.mul(wide, p), m.b.getF32Type());
   return m.select(m.lt(ax, one), near, far);
 }
 
 Value luminal::emitGeluF32(Lanes &m, Value x) {
   // x/2 erfc(-x / sqrt 2) with erfc(z) = exp(-z^2) erfcx(z), z = |x| / sqrt 2.
-  Value half = m.mul(x, m.num(x, 0.5));
-  Value a = m.clamp(m.abs(x), 0.0, 12.9);
-  Value square = m.mul(a, a), lowSquare = m.fma(a, a, m.neg(square));
-  Value minusHalf = m.num(x, -0.5);
-  Value e =
-      emitShortExp(m, m.mul(square, minusHalf), m.mul(lowSquare, minusHalf));
-  // erfcx(z) = t p(u), t = 1 / (z + 2), u = (z - 2) / (z + 2).
+  Value half = m.mul(x, m.num(x, 0.5)), limit = m.num(x, 12.9);
+  Value a = m.abs(x);
+  a = m.select(m.lt(limit, a), limit, a);
+  // Of -a^2 / 2, whose size its error is multiplied with, the rounded bits too.
+  Value minusHalf = m.mul(a, m.num(x, -0.5)), exponent = m.mul(minusHalf, a);
+  auto [power, n] =
+      emitExpPart(m, exponent, m.fma(minusHalf, a, m.neg(exponent)));
+  Value e = addExponent(m, power, n);
+  // erfcx(z) = t p(w), t = 1 / (z + 2), w = z t sqrt 2: 1 at zero, exactly.
   Value t = m.div(m.num(x, 1.0),
                   m.fma(a, m.num(x, 0.70710678118654752), m.num(x, 2.0)));
-  Value u = m.fma(t, m.num(x, -4.0), m.num(x, 1.0));
-  Value p =
-      m.poly(u, {1.0215827117566492, -0.6871607093671629, 0.2794714093269809,
-                 -0.03644114315919492, -0.021499205915259865,
-                 0.006467821256358548, 0.003023388807016029,
-                 -0.0007974255906704107, -0.0005011903298226048});
+  Value p = m.poly(m.mul(a, t), {2.0, -1.7773169293820537, 0.48627188282615863,
+                                 0.15169606964373625, -0.05877429486394239,
+                                 -0.00935901982454807, -0.036138981723431475,
+                                 0.032656037953738025, -0.007264231730003162});
   Value tail = m.mul(e, m.mul(t, p));
   Value y = m.mul(
       half, m.select(m.lt(x, m.num(x, 0.0)), tail, m.sub(m.num(x, 2.0), tail)));
-  // Near zero x/2 + x^2 p(x^2) is more accurate.
-  Value near = m.poly(square, {0.3989422798610663, -0.06649032644831541,
-                               0.009972700642179847, -0.0011825116436312536,
-                               0.00010425383837261404});
-  y = m.select(m.lt(a, m.num(x, 0.7)), m.fma(square, near, half), y);
-  y = m.copySign(y, x); // keeps -0
   return emitRare(m, notBelow(m, m.neg(x), 12.9), y,
                   [&] { return emitGeluThroughF64(m, x); });
 }
