@@ -14,9 +14,9 @@ using namespace luminal::hlir;
 // Storage
 //===----------------------------------------------------------------------===//
 
-// An Expr frees its node, so the arrays are members: a context that is
-// destroyed runs the destructors of its attributes' storage, but not of objects
-// in its allocator.
+// Exprs own heap nodes, so the arrays are members of the storage: when a
+// context is destroyed, it runs the destructors of attribute storage, but not
+// those of objects in its allocator.
 namespace luminal::hlir::detail {
 struct DimsAttrStorage : AttributeStorage {
   using KeyTy = ArrayRef<Expr>;
@@ -267,7 +267,8 @@ MapAttr MapAttr::getSimplified(MLIRContext *context, ArrayRef<Expr> results,
   SmallVector<Expr> simplified;
   for (const Expr &e : results)
     simplified.push_back(assumptions.simplify(e));
-  // A dim of extent 1 is replaced by 0; the identity keeps its single form.
+  // A dim of extent 1 is replaced by 0; the identity map is left as it is, so
+  // that it has one form.
   const std::vector<Expr> &extents = assumptions.getExtents();
   auto rank = static_cast<unsigned>(extents.size());
   bool identity = rank == simplified.size();

@@ -80,8 +80,8 @@ RankedTensorType hlir::withElementType(RankedTensorType type,
 Assumptions hlir::getAssumptions(Operation *op, ArrayRef<Expr> extents) {
   std::map<std::string, SymbolRange> symbols;
   for (; op; op = op->getParentOp()) {
-    // A function has the dialect's attribute; an op with symbols of its own, as
-    // a schedule, states them as `symbols`.
+    // Functions have the dialect's attribute; ops with symbols of their own,
+    // such as schedules, have the attribute `symbols`.
     auto attr = op->getAttrOfType<SymbolsAttr>(kSymbolsAttr);
     if (!attr)
       attr = dyn_cast_or_null<SymbolsAttr>(

@@ -1,9 +1,9 @@
 //===- HLIRFolds.cpp - Folds and canonicalizations ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Only folds that always pay and always shrink the program; anything with two
-// directions is a rule of the e-graph. A folded constant is bit for bit what
-// the op's definition gives.
+// Folds that always shrink the program. Everything with two useful directions
+// is a rule of the e-graph. A folded constant equals the op's definition bit
+// for bit.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,12 +21,12 @@ using namespace luminal::hlir;
 // Constants
 //===----------------------------------------------------------------------===//
 
-/// Larger constants are not folded: folding must not cost time or memory.
+/// Larger constants are not folded, to bound compile time and memory.
 static constexpr int64_t kMaxFoldedElements = 1024;
 
 namespace {
-/// The elements of a constant, each at the front of eight bytes as its dtype
-/// stores it; one for a splat.
+/// The elements of a constant, one for a splat. Each is stored in its dtype at
+/// the front of eight bytes.
 struct Elements {
   DType dtype;
   SmallVector<std::array<char, 8>> values;
@@ -102,8 +102,8 @@ static Attribute foldUnary(Attribute operand, Type type,
   return getAttribute(result, type);
 }
 
-/// The NaN that a function returns differs between machines: constants use a
-/// single one.
+/// Which NaN a function returns differs between machines, so constants use one
+/// NaN.
 static void storeFolded(DType t, double value, void *result) {
   storeFloat(
       t, std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value,
@@ -125,7 +125,7 @@ foldBinary(Attribute lhs, Attribute rhs, Type type,
   Elements result{
       *getDType(getElementTypeOrSelf(type)), {}, a->splat && b->splat};
   size_t count = std::max(a->values.size(), b->values.size());
-  // An empty tensor has no element, and a splat of it would have one.
+  // Without this a splat would give an empty tensor an element.
   if (cast<ShapedType>(type).getNumElements() == 0)
     return {};
   for (size_t i = 0; i < count; ++i) {
@@ -237,7 +237,7 @@ OpFoldResult LessThanOp::fold(FoldAdaptor a) { return foldOp(*this, a); }
 /// Whether `to` holds every value of `from`, so that a cast there and back
 /// changes nothing.
 static bool isLossless(DType from, DType to) {
-  // Bits of the significand (of integers: of the magnitude), and of the
+  // Bits of the significand (for integers, of the magnitude) and of the
   // exponent.
   struct Size {
     unsigned significand, exponent;
@@ -282,8 +282,9 @@ static bool isLossless(DType from, DType to) {
   if (isFloatDType(from))
     return isFloatDType(to) && a.significand <= b.significand &&
            a.exponent <= b.exponent;
-  // The least integer of a signed type is a power of two: exact in a float with
-  // enough exponent bits, as all that hold the other values have.
+  // The least value of a signed integer type is a power of two. A float with
+  // enough exponent bits holds it exactly, and every float that holds the other
+  // values has enough.
   return a.significand <= b.significand && (!a.isSigned || b.isSigned);
 }
 
@@ -308,7 +309,7 @@ OpFoldResult BitcastOp::fold(FoldAdaptor adaptor) {
   return foldOp(*this, adaptor);
 }
 
-/// The one value of a splat constant or of a view of one.
+/// The value of all elements, if `value` is a splat constant or a view of one.
 static std::optional<bool> getUniformBool(Value value) {
   while (auto view = value.getDefiningOp<ViewOp>())
     value = view.getOperand();
@@ -352,8 +353,8 @@ static unsigned complexity(MapAttr map) {
   return result;
 }
 
-/// The map of `outer` followed by `inner`, in normal form; null where it would
-/// cost more than the two.
+/// The composition of `outer` and `inner` in normal form; null if it would cost
+/// more than both maps.
 static MapAttr compose(Operation *op, ArrayRef<Expr> extents, MapAttr outer,
                        MapAttr inner) {
   SmallVector<Expr> results = outer.composeResults(inner);

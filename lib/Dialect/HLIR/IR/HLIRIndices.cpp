@@ -69,7 +69,7 @@ public:
   Checks(const Assumptions &symbols, SmallVectorImpl<Requirement> &requirements)
       : symbols(symbols), requirements(requirements) {}
 
-  /// Extents of arguments are compared with the arguments' own.
+  /// Uses the extents of the arguments as known facts.
   void assumeExtents(TypeRange types) {
     for (Type type : types)
       if (auto tensor = dyn_cast<RankedTensorType>(type))
@@ -139,7 +139,7 @@ private:
   const Assumptions &symbols;
   SmallVectorImpl<Requirement> &requirements;
   std::set<Expr> extents;
-  /// Spaces and limits under which a map was checked.
+  /// The spaces and limits under which each map was checked.
   DenseMap<MapAttr, std::set<std::vector<Expr>>> reads;
 };
 } // namespace

@@ -22,8 +22,8 @@ static RankedTensorType typeOf(Value value) {
 
 static Type elementOf(Value value) { return typeOf(value).getElementType(); }
 
-/// Every tensor of the op has an element type of HLIR, and an expression for
-/// each dynamic dim.
+/// Verifies that every tensor of the op has an element type of HLIR, and an
+/// expression for each dynamic dim.
 static LogicalResult verifyTensors(Operation *op) {
   auto verifyOne = [&](StringRef what, unsigned i, Type type) -> LogicalResult {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -52,7 +52,7 @@ static LogicalResult verifyTensors(Operation *op) {
   return success();
 }
 
-/// The result has the given extents and element type.
+/// Verifies that the result has these extents and this element type.
 static LogicalResult verifyResult(Operation *op, Value result,
                                   ArrayRef<Expr> extents, Type elementType) {
   if (elementOf(result) == elementType &&
@@ -63,7 +63,7 @@ static LogicalResult verifyResult(Operation *op, Value result,
                            << result.getType();
 }
 
-/// All operands (from `first` on) have the type of the first of them.
+/// Verifies that all operands, from `first` on, have the same type.
 static LogicalResult verifySameTypes(Operation *op, unsigned first = 0) {
   Type type = op->getOperand(first).getType();
   for (unsigned i = first + 1; i < op->getNumOperands(); ++i)
@@ -74,8 +74,8 @@ static LogicalResult verifySameTypes(Operation *op, unsigned first = 0) {
   return success();
 }
 
-/// Operands and the result have one type, with an element type that the op
-/// computes with.
+/// Verifies that operands and result have one type, with an accepted element
+/// type.
 static LogicalResult verifyElementwise(Operation *op,
                                        function_ref<bool(Type)> accepts,
                                        StringRef expected) {
@@ -252,7 +252,7 @@ static LogicalResult verifyIndexType(Operation *op, Value indices) {
                            << element;
 }
 
-/// indices' shape followed by data's without its first dim.
+/// The shape of the indices followed by the data's shape without its first dim.
 static SmallVector<Expr> getRowShape(Value data, Value indices) {
   SmallVector<Expr> extents = getExtents(indices);
   llvm::append_range(extents, ArrayRef<Expr>(getExtents(data)).drop_front());
@@ -361,7 +361,7 @@ OperandRange RepeatOp::getStackedValues() {
       .take_back(getStacked());
 }
 
-/// `type` without its leading dim, or with `extent` before it.
+/// `type` without its leading dim, or with a leading dim of `extent`.
 static Type getRowType(Type type) {
   SmallVector<Expr> extents = getExtents(cast<RankedTensorType>(type));
   return getTensorType(ArrayRef(extents).drop_front(),
@@ -373,8 +373,7 @@ static Type getStackedType(Type type, const Expr &extent) {
   return getTensorType(extents, cast<RankedTensorType>(type).getElementType());
 }
 
-/// That the number of trips is one, and what is given trip by trip of that
-/// number.
+/// Verifies that the lists of values per trip agree on the number of trips.
 LogicalResult RepeatOp::verifyTrips() {
   std::optional<int64_t> trips = getNumTrips();
   if (trips && *trips < 1)
@@ -437,7 +436,8 @@ LogicalResult RepeatOp::verify() {
   if (getStacked() > yielded.size() - numNext)
     return emitOpError() << "stacks " << getStacked() << " values, of "
                          << yielded.size() - numNext << " of a trip";
-  // One result for each trip of what is neither carried nor stacked.
+  // A list of results, one per trip, for yielded values that are neither
+  // carried nor stacked.
   SmallVector<Type> results = carried;
   TypeRange ofTrip = yielded.drop_front(numNext).drop_back(getStacked());
   if (!getNumTrips() && !ofTrip.empty())
@@ -450,7 +450,7 @@ LogicalResult RepeatOp::verify() {
   return compare("results", getResultTypes(), results);
 }
 
-/// `keyword(%a, %b : t, t)`, absent where there are none.
+/// Parses `keyword(%a, %b : t, t)`, which is optional.
 static ParseResult parseGroup(OpAsmParser &parser, StringRef keyword,
                               SmallVectorImpl<Value> &operands) {
   SmallVector<OpAsmParser::UnresolvedOperand> names;

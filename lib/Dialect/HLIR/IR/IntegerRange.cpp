@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::hlir;
 
-/// i1 is 0 or 1.
+/// i1 holds 0 and 1.
 static bool isSignedElement(Type element) {
   return !element.isInteger(1) && !element.isUnsignedInteger();
 }
@@ -40,7 +40,7 @@ std::optional<IntegerRange> hlir::getRange(const Expr &e,
 }
 
 bool hlir::holds(Type element, IntegerRange range) {
-  // Floats hold each integer up to the digits that they have.
+  // A float holds every integer that fits its significand.
   unsigned digits = element.getIntOrFloatBitWidth();
   bool isSigned = true;
   if (auto type = dyn_cast<FloatType>(element)) {

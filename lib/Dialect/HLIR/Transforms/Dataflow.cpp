@@ -73,7 +73,7 @@ void luminal::hlir::sortByDataflow(Block &block) {
   for (Operation &op : block)
     if (!flow.getIndex(&op))
       dead.push_back(&op);
-  // The others in their new order are behind them.
+  // The remaining ops are moved behind them, in the new order.
   for (Operation *op : flow.getOps())
     op->moveBefore(&block, block.end());
   for (Operation *op : dead)

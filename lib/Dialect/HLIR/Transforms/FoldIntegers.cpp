@@ -36,12 +36,12 @@ public:
 };
 } // namespace
 
-/// Whether the op says already what its result is.
+/// Whether the op is in its simplest form already.
 static bool isPlain(Operation *op) {
   return isa<hlir::ConstantOp, IotaOp, ViewOp>(op);
 }
 
-/// A value of one constant, or an `iota`; null where the type has neither.
+/// A splat constant or an `iota`; null if the type has neither.
 static Value build(OpBuilder &builder, Location loc, const Expr &e,
                    RankedTensorType type) {
   MLIRContext *context = builder.getContext();
@@ -67,9 +67,10 @@ void hlir::findKnownIntegers(
     func::FuncOp func, function_ref<void(Value value, Value same)> found) {
   Reporter reporter(func.getContext(), DEBUG_TYPE, func.getSymName());
   PiecewiseAffine values(func);
-  // Folded at the end: what follows is asked about the ops that are known.
+  // Folded at the end, because later queries are about the existing ops.
   SmallVector<std::pair<Operation *, Expr>> folded;
-  // Operands come before the ops that read them, regions within theirs.
+  // In pre-order, operands come before their readers, and ops before their
+  // regions.
   func.walk([&](Operation *op) {
     if (values.isExhausted())
       return;
@@ -107,6 +108,6 @@ void FoldIntegers::runOnOperation() {
   });
   if (!changed)
     return markAllAnalysesPreserved();
-  // What was folded, and what only that was computed from.
+  // Erases the folded ops and what only they used.
   func.walk([](Block *block) { eraseDeadOps(*block); });
 }

@@ -29,7 +29,7 @@ private:
 };
 } // namespace
 
-/// `7`, `2..16` or `2..`; bounds may be negative.
+/// Parses `7`, `2..16` or `2..`; bounds may be negative.
 static std::optional<SymbolRange> parseRange(StringRef text) {
   SymbolRange range;
   auto [least, most] = text.split("..");
@@ -66,7 +66,7 @@ LogicalResult NarrowSymbols::narrow(SmallVectorImpl<SymbolEntry> &entries,
                    << ")";
   }
   const SymbolRange &whole = entry->range;
-  // What is open ends where the symbol does.
+  // An open bound is that of the symbol.
   if (!range->hi)
     range->hi = whole.hi;
   if (range->lo < whole.lo ||
@@ -77,7 +77,7 @@ LogicalResult NarrowSymbols::narrow(SmallVectorImpl<SymbolEntry> &entries,
   return success();
 }
 
-/// Puts numbers for symbols into all types and attributes of a function.
+/// Substitutes numbers for symbols in all types and attributes of a function.
 static void substitute(func::FuncOp func,
                        const llvm::StringMap<Expr> &numbers) {
   auto replace = [&](ArrayRef<Expr> exprs) {

@@ -10,13 +10,13 @@ using namespace mlir::presburger;
 using namespace luminal;
 using namespace luminal::hlir;
 
-/// More make sets that are tested for long, and nothing that a mask is made of.
+/// More pieces take long to test and do not occur in masks.
 static constexpr size_t kMostPieces = 16;
 static constexpr unsigned kMostVariables = 24;
-/// Of a function: a few hundred masks. A test takes some microseconds.
+/// Tests per function, enough for a few hundred masks. A test takes a few
+/// microseconds.
 static constexpr unsigned kMostTests = 1 << 14;
-/// No dim that exists in memory is longer; views that repeat elements are not
-/// either.
+/// No dim in memory is longer, nor are views that repeat elements.
 static constexpr int64_t kMostExtent = int64_t(1) << 40;
 static constexpr int64_t kMostQuotient = int64_t(1) << 52;
 
@@ -39,7 +39,7 @@ static Linear makeVariable(unsigned index) {
   return result;
 }
 
-/// a + factor * b; nothing on overflow.
+/// a + factor * b; std::nullopt on overflow.
 static std::optional<Linear> addScaled(const Linear &a, const Linear &b,
                                        int64_t factor) {
   Linear result = a;
@@ -60,7 +60,7 @@ static std::optional<Linear> addScaled(const Linear &a, const Linear &b,
   return result;
 }
 
-/// As a row of a set: variables, then the constant.
+/// The function as a row of a set's constraints: variables, then the constant.
 static SmallVector<int64_t> makeRow(const Linear &function,
                                     const IntegerPolyhedron &domain) {
   SmallVector<int64_t> row(domain.getNumCols(), 0);
@@ -69,7 +69,8 @@ static SmallVector<int64_t> makeRow(const Linear &function,
   return row;
 }
 
-/// Keeps the indices at which `function` is at least 0; false on overflow.
+/// Restricts the set to indices at which `function` is at least 0; false on
+/// overflow.
 static bool restrict(IntegerPolyhedron &domain,
                      const std::optional<Linear> &function) {
   if (function)
@@ -77,7 +78,7 @@ static bool restrict(IntegerPolyhedron &domain,
   return function.has_value();
 }
 
-/// Puts functions for variables; nothing on overflow.
+/// Substitutes functions for variables; std::nullopt on overflow.
 static std::optional<Linear> substitute(ArrayRef<int64_t> row,
                                         ArrayRef<Linear> variables) {
   Linear result = makeConstant(row.back());
@@ -143,8 +144,8 @@ PiecewiseAffine::getIndexSpace(ArrayRef<Expr> extents) {
   return space;
 }
 
-/// Whether each value of the function is one of the element type, so that no
-/// sum of it has wrapped.
+/// Whether every value of the function fits the element type, so that no sum
+/// wrapped.
 bool PiecewiseAffine::fits(const Linear &function,
                            RankedTensorType type) const {
   SmallVector<Expr> extents = getExtents(type);
@@ -162,7 +163,7 @@ bool PiecewiseAffine::fits(const Linear &function,
       least = range.lo;
       most = range.hi.value_or(kMostExtent);
     } else {
-      // A quotient, of what such extents are multiplied to.
+      // The bounds of a quotient of products of such extents.
       least = -kMostQuotient;
       most = kMostQuotient;
     }
@@ -187,8 +188,8 @@ static bool hasInequality(const IntegerPolyhedron &domain,
   });
 }
 
-/// The local variable that is floor(function / c), added where the set has none
-/// yet; nothing on overflow, or where there are too many.
+/// The local variable for floor(function / c), which is added if the set has
+/// none. std::nullopt on overflow or with too many variables.
 static std::optional<unsigned> getQuotient(IntegerPolyhedron &domain,
                                            const Linear &function, int64_t c) {
   // 0 <= function - c q <= c - 1.
@@ -237,7 +238,7 @@ std::optional<Pieces> PiecewiseAffine::divide(const Expr &e,
   return pieces;
 }
 
-/// max or min: each operand where it is the one.
+/// max or min: each operand on the set where it is selected.
 std::optional<Pieces> PiecewiseAffine::choose(const Expr &e,
                                               const IntegerPolyhedron &domain) {
   std::optional<Tuples> tuples = evaluate(e.operands(), domain);
@@ -281,7 +282,8 @@ PiecewiseAffine::evaluate(ArrayRef<Expr> exprs,
   return tuples;
 }
 
-/// The pieces of an expression over the variables of a set, which they divide.
+/// The pieces of an expression over the variables of a set. The pieces divide
+/// the set.
 std::optional<Pieces>
 PiecewiseAffine::evaluate(const Expr &e, const IntegerPolyhedron &domain) {
   switch (e.kind()) {
@@ -341,9 +343,10 @@ const Pieces *PiecewiseAffine::get(Value value) const {
   return it == known.end() ? nullptr : &it->second;
 }
 
-/// Keeps of `domain` where the positions `index`, one for each dim of the
-/// piece's set, lie in that set; the piece's function there. Local variables of
-/// the piece come last. Nothing on overflow, or where there are too many.
+/// Restricts `domain` to where the positions `index`, one for each dim of the
+/// piece's set, lie in that set. Returns the piece's function there. Local
+/// variables of the piece come last. std::nullopt on overflow or with too many
+/// variables.
 static std::optional<Linear> restrictTo(IntegerPolyhedron &domain,
                                         const Piece &piece,
                                         ArrayRef<Linear> index) {
@@ -364,8 +367,7 @@ static std::optional<Linear> restrictTo(IntegerPolyhedron &domain,
   return substitute(makeRow(piece.function, from), variables);
 }
 
-/// `pieces` of a value read at the positions that `index` has for each of its
-/// dims.
+/// The pieces of a value read at the positions `index`.
 std::optional<Pieces> PiecewiseAffine::readThrough(const Pieces &pieces,
                                                    const Tuples &index) {
   Pieces result;
@@ -391,7 +393,8 @@ std::optional<Pieces> PiecewiseAffine::readView(ViewOp op) {
   return index ? readThrough(*pieces, *index) : std::nullopt;
 }
 
-/// Only where each index is inside: one that is not is an error of the call.
+/// Considers only indices inside the data: an index outside is an error of the
+/// call.
 std::optional<Pieces> PiecewiseAffine::readGather(GatherOp op) {
   const Pieces *data = get(op.getData()), *indices = get(op.getIndices());
   if (!data || !indices)
@@ -425,7 +428,7 @@ std::optional<Pieces> PiecewiseAffine::readGather(GatherOp op) {
   return readThrough(*data, index);
 }
 
-/// The set on which both are, and `b`'s function there.
+/// The intersection of both sets, and the function of `b` on it.
 static std::optional<IntegerPolyhedron>
 intersect(const Piece &a, const Piece &b, Linear &function) {
   SmallVector<Linear> index;
@@ -453,7 +456,8 @@ std::optional<Pieces> PiecewiseAffine::combine(
       auto domain = intersect(x, y, moved);
       if (!domain)
         return std::nullopt;
-      // Before its function is asked for: that of no index may not exist.
+      // An empty set is skipped before its function is computed, which may not
+      // exist.
       if (isEmpty(*domain))
         continue;
       std::optional<Linear> combined = function(x.function, moved);
@@ -465,7 +469,7 @@ std::optional<Pieces> PiecewiseAffine::combine(
 }
 
 std::optional<Pieces> PiecewiseAffine::comparePieces(LessThanOp op) {
-  // What is left above what is right, where both are.
+  // The difference of the left and the right operand where both are defined.
   std::optional<Pieces> differences =
       combine(op.getLhs(), op.getRhs(), [](const Linear &a, const Linear &b) {
         return addScaled(b, a, -1);
@@ -493,7 +497,7 @@ std::optional<Pieces> PiecewiseAffine::selectPieces(SelectOp op) {
     std::optional<int64_t> isTrue = which.function.asConstant();
     if (!isTrue)
       return std::nullopt;
-    // The other one need not be known.
+    // The operand that is not selected need not be known.
     const Pieces *pieces = get(*isTrue ? op.getOnTrue() : op.getOnFalse());
     if (!pieces)
       return std::nullopt;
@@ -507,7 +511,7 @@ std::optional<Pieces> PiecewiseAffine::selectPieces(SelectOp op) {
   return result;
 }
 
-/// Of equal elements.
+/// A reduction of equal elements.
 std::optional<Pieces> PiecewiseAffine::reduce(Operation *op, bool isSum) {
   const Pieces *pieces = get(op->getOperand(0));
   if (!pieces || pieces->empty())
@@ -585,7 +589,7 @@ static bool isTracked(Value value) {
 void PiecewiseAffine::add(Operation *op) {
   if (op->getNumResults() != 1 || !isTracked(op->getResult(0)))
     return;
-  // All operands of other ops are tracked where their results are.
+  // For other ops, all operands are tracked if the result is.
   if (auto cast = dyn_cast<CastOp>(op); cast && !isTracked(cast.getOperand()))
     return;
   std::optional<Pieces> pieces = compute(op);
@@ -595,7 +599,8 @@ void PiecewiseAffine::add(Operation *op) {
   for (const Piece &piece : *pieces)
     if (!fits(piece.function, type))
       return;
-  // What became one function is so on the whole index space.
+  // A value that is a single function is that function on the whole index
+  // space.
   const Linear &first = pieces->front().function;
   const unsigned shared = type.getRank() + names.size();
   if (first.coefficients.size() <= shared &&

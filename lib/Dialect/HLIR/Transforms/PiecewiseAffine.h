@@ -1,13 +1,12 @@
 //===- PiecewiseAffine.h - Integers as functions of their index -*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What masks and positions are made of are integers that depend on nothing but
-// their index and the program's symbols: `iota`, comparisons, selections,
-// slices, lookups in such values. Each is a linear function on each of a few
-// sets of indices, which are polyhedra. Whether a set holds any integer point
-// is decided exactly (mlir/Analysis/Presburger), so that for instance the
-// difference of a shifted arange and itself is known to be 1 everywhere, at
-// every extent.
+// Masks and positions consist of integers that depend only on their index and
+// the program's symbols: `iota`, comparisons, selections, slices, and lookups
+// in such values. Each is a linear function on each of a few sets of indices,
+// which are polyhedra. Whether a set contains an integer point is decided
+// exactly (mlir/Analysis/Presburger). So, for example, a shifted arange minus
+// the arange is known to be 1 everywhere, for every extent.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +18,8 @@
 
 namespace luminal::hlir {
 
-/// A linear function of the variables of a set: a coefficient each, and a
-/// constant. Coefficients that are not listed are 0.
+/// A linear function of the variables of a set: one coefficient per variable
+/// and a constant. Missing coefficients are 0.
 struct Linear {
   llvm::SmallVector<int64_t> coefficients;
   int64_t constant = 0;
@@ -40,22 +39,21 @@ struct Piece {
 /// Functions on disjoint sets that make up the whole index space.
 using Pieces = llvm::SmallVector<Piece, 2>;
 
-/// The pieces of a function's integer values, where they are known. Ops are
-/// added in an order in which operands come first.
+/// The pieces of a function's integer values, as far as they are known. Ops
+/// must be added in an order in which operands come first.
 class PiecewiseAffine {
 public:
   explicit PiecewiseAffine(mlir::func::FuncOp func);
 
-  /// Adds the result of an op whose operands were added; an op that is not
-  /// known, or has too many pieces, has none.
+  /// Adds the result of an op whose operands were added. An unsupported op, or
+  /// one with too many pieces, is unknown.
   void add(mlir::Operation *op);
 
-  /// The one function that a value is for all of its indices, over dims and
-  /// symbols alone; nothing where there is none, or none is known.
+  /// The single function, over dims and symbols, that a value equals at all of
+  /// its indices; std::nullopt if there is none or it is unknown.
   std::optional<Expr> getExpr(mlir::Value value) const;
 
-  /// Whether a limit of work has been reached; ops that are added from then on
-  /// have no pieces.
+  /// Whether the limit on tests was reached; ops added afterwards are unknown.
   bool isExhausted() const { return tests == 0; }
 
 private:
@@ -72,7 +70,7 @@ private:
   bool isEmpty(const Polyhedron &domain);
   bool fits(const Linear &function, mlir::RankedTensorType type) const;
 
-  // Each is nothing where it has no pieces.
+  // These return std::nullopt if the result is unknown.
   std::optional<Pieces> compute(mlir::Operation *op);
   std::optional<Pieces> evaluate(const Expr &e, const Polyhedron &domain);
   std::optional<Pieces> divide(const Expr &e, const Polyhedron &domain);
@@ -85,12 +83,13 @@ private:
   std::optional<Pieces> selectPieces(SelectOp op);
   std::optional<Pieces> comparePieces(LessThanOp op);
   std::optional<Pieces> reduce(mlir::Operation *op, bool isSum);
-  /// Combines the functions of two values on each set on which both have one.
+  /// Combines the functions of two values on each set on which both are
+  /// defined.
   std::optional<Pieces> combine(
       mlir::Value a, mlir::Value b,
       llvm::function_ref<std::optional<Linear>(const Linear &, const Linear &)>
           function);
-  /// Adds a piece unless its set is empty; false where there are too many.
+  /// Adds a piece unless its set is empty; false if there are too many.
   bool addPiece(Pieces &pieces, Polyhedron domain, Linear function);
 
   mlir::func::FuncOp func;
@@ -98,7 +97,7 @@ private:
   /// Names of symbols, in the order of the variables.
   std::vector<std::string> names;
   llvm::DenseMap<mlir::Value, Pieces> known;
-  /// How many more sets may be tested.
+  /// The number of further tests for emptiness.
   unsigned tests;
 };
 

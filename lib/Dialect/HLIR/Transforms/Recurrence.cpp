@@ -20,13 +20,13 @@ static bool isConstant(Operation *op) {
   return op->hasTrait<OpTrait::ConstantLike>();
 }
 
-/// Whether ops that differ in their properties may be values of trips, as any
-/// other that is read from outside: constants, and views at another place.
+/// Whether ops that differ in their properties may be read from outside as
+/// values per trip: constants, and views at different positions.
 static bool mayDiffer(Operation *op) {
   return isConstant(op) || isa<ViewOp>(op);
 }
 
-/// Whether views are at places that differ by constants.
+/// Whether two maps differ only by constants.
 static bool areShifted(MapAttr a, MapAttr b) {
   return a.getNumDims() == b.getNumDims() &&
          llvm::all_of_zip(a.getResults(), b.getResults(),
@@ -35,8 +35,8 @@ static bool areShifted(MapAttr a, MapAttr b) {
                           });
 }
 
-/// Whether the ops are one at two places, except for what they read. Constants
-/// differ from trip to trip like any other value.
+/// Whether the ops are the same except for their operands. Constants may differ
+/// from trip to trip.
 static bool areAlike(Operation *a, Operation *b) {
   return a->getName() == b->getName() &&
          a->getDiscardableAttrDictionary() ==
@@ -50,8 +50,8 @@ static bool areAlike(Operation *a, Operation *b) {
            areShifted(cast<ViewOp>(a).getMap(), cast<ViewOp>(b).getMap())));
 }
 
-/// A number for each op, the same for ops that are alike. Ops that no body
-/// holds have a number of their own.
+/// A label for each op, equal for ops that are alike. Ops that cannot be in a
+/// loop body have unique labels.
 static std::vector<unsigned> getLabels(ArrayRef<Operation *> ops) {
   std::vector<unsigned> labels;
   DenseMap<uint64_t, SmallVector<std::pair<Operation *, unsigned>, 1>> known;
@@ -79,8 +79,8 @@ static std::vector<unsigned> getLabels(ArrayRef<Operation *> ops) {
   return labels;
 }
 
-/// The bytes of a value, unknown extents counted as 64: an estimate that ranks
-/// places to cut at.
+/// The bytes of a value, with unknown extents counted as 64. Only used to rank
+/// cuts.
 static uint64_t estimateBytes(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !type.getElementType().isIntOrFloat())
@@ -101,7 +101,7 @@ struct Window {
   unsigned start, period, trips;
 };
 
-/// What an operand is in all trips; Captured stands for any value from outside.
+/// The kind of an operand in all trips; Captured is any value from outside.
 using Read = Recurrence::Read;
 
 class Candidate {
@@ -109,11 +109,11 @@ public:
   Candidate(const Dataflow &flow, ArrayRef<unsigned> labels)
       : flow(flow), labels(labels) {}
 
-  /// Fails, with the reason in *why, where the reads of a window are not those
-  /// of a loop of two trips or more. Trips at its ends are left out if the
-  /// others are.
+  /// Fails, with the reason in *why, unless the window's operands form a loop
+  /// of at least two trips. Trips at either end are dropped if the others form
+  /// one.
   bool take(Window window, StringRef &why);
-  /// Adds trips before the first, wherever their ops are in the order.
+  /// Adds trips before the first one; their ops may be anywhere in the order.
   void extend();
   unsigned getNumTrips() const { return trips.size(); }
   uint64_t getCarriedBytes() const;
@@ -129,7 +129,7 @@ private:
   struct Place {
     unsigned trip, position, result;
   };
-  /// Where a trip has the value; std::nullopt outside.
+  /// The position of the value in a trip; std::nullopt if it is from outside.
   std::optional<Place> find(Value value) const;
   Operation *at(unsigned trip, unsigned position) const {
     return flow.getOps()[window.start + trip * window.period + position];
@@ -138,10 +138,11 @@ private:
   const Dataflow &flow;
   ArrayRef<unsigned> labels;
   Window window = {};
-  /// Constants and views that differ from trip to trip: read from outside.
+  /// Constants and views that differ between trips; they are read from outside.
   std::vector<bool> isOutside;
   std::vector<SmallVector<Read, 3>> reads;
-  /// Once classified: the ops by trip and position, all positions included.
+  /// After classification: the ops by trip and position, including all
+  /// positions.
   std::vector<std::vector<Operation *>> trips;
 };
 } // namespace
@@ -159,8 +160,8 @@ std::optional<Candidate::Place> Candidate::find(Value value) const {
   return place;
 }
 
-/// Decides what an operand is from a trip in the middle. Where other trips do
-/// not agree, the window loses those at that end, and is looked at again.
+/// Classifies an operand by a trip in the middle. If trips at one end disagree,
+/// they are removed from the window, which is then classified again.
 bool Candidate::isClassified(unsigned position, unsigned operand,
                              StringRef &why) {
   auto get = [&](unsigned trip) {
@@ -231,7 +232,7 @@ bool Candidate::classify(StringRef &why) {
 
 bool Candidate::take(Window proposed, StringRef &why) {
   window = proposed;
-  // Each time the window is smaller.
+  // The window shrinks in each iteration.
   while (window.trips >= 2)
     if (classify(why)) {
       for (unsigned trip = 0; trip != window.trips; ++trip) {
@@ -249,8 +250,8 @@ void Candidate::extend() {
     ;
 }
 
-/// Follows what the first trip was given for carried values to the ops that
-/// computed it. They are a trip as well if they are alike.
+/// Follows the initial carried values to the ops that computed them. If these
+/// are alike, they are an earlier trip.
 bool Candidate::addTripBefore() {
   const std::vector<Operation *> &first = trips.front();
   std::vector<Operation *> added(window.period);
@@ -301,7 +302,7 @@ bool Candidate::addTripBefore() {
   return false;
 }
 
-/// Whether no trip has what trips read from outside.
+/// Whether no trip computes what the trips read from outside.
 bool Candidate::readsOutside() const {
   DenseSet<Operation *> isTrip;
   for (const std::vector<Operation *> &trip : trips)
@@ -318,7 +319,7 @@ bool Candidate::readsOutside() const {
   return true;
 }
 
-/// Whether what the trips read from outside depends on one of them.
+/// Whether a value that the trips read from outside depends on one of them.
 bool Candidate::wouldCycle(ArrayRef<Operation *> added) const {
   DenseSet<Operation *> isTrip, depends;
   for (const std::vector<Operation *> &trip : trips)
@@ -410,11 +411,11 @@ uint64_t Candidate::getCarriedBytes() const {
 // Proposals
 //===----------------------------------------------------------------------===//
 
-/// Ops of a body that is looked at, however often it is run.
+/// The smallest body that is considered, regardless of the number of trips.
 static constexpr unsigned kLeastOps = 4;
 
-/// Distances within [least, most] at which stretches of `width` ops of the
-/// order are found again, and how often.
+/// Distances within [least, most] at which runs of `width` labels recur, and
+/// how often.
 static std::map<unsigned, unsigned> countPeriods(ArrayRef<unsigned> labels,
                                                  unsigned width, unsigned least,
                                                  unsigned most) {
@@ -430,7 +431,7 @@ static std::map<unsigned, unsigned> countPeriods(ArrayRef<unsigned> labels,
       hash -= top * (labels[i - width] + 1);
     if (i + 1 < width)
       continue;
-    // The two greatest keys are the map's own.
+    // The two largest keys are reserved by the map.
     auto [it, isNew] = last.try_emplace(hash >> 1, i);
     if (!isNew) {
       const unsigned period = i - it->second;
@@ -442,8 +443,8 @@ static std::map<unsigned, unsigned> countPeriods(ArrayRef<unsigned> labels,
   return counts;
 }
 
-/// Distances at which the order may repeat, the most frequent first; those of
-/// short bodies, which must be run often, come last.
+/// Candidate periods, the most frequent first. Short bodies, which need many
+/// trips, come last.
 static SmallVector<unsigned> getPeriods(ArrayRef<unsigned> labels,
                                         const RecurrenceLimits &limits) {
   constexpr unsigned kWidth = 8, kMost = 16, kMostShort = 8;
@@ -467,12 +468,12 @@ static SmallVector<unsigned> getPeriods(ArrayRef<unsigned> labels,
   return periods;
 }
 
-/// Places in [0, period) to begin trips at, those across which the fewest bytes
-/// are carried first. Ops [begin, end) repeat with that period.
+/// Offsets in [0, period) at which a trip may begin, in order of the bytes that
+/// are carried across. Ops [begin, end) repeat with that period.
 static SmallVector<unsigned> getCuts(const Dataflow &flow, unsigned begin,
                                      unsigned end, unsigned period) {
   constexpr unsigned kMaxCuts = 6;
-  // What the ops of one trip make, and how far it is read.
+  // The results of one trip's ops, and the last op that reads each.
   unsigned first = end - begin >= 3 * period ? begin + period : begin;
   SmallVector<unsigned> lastRead(period, 0);
   unsigned readEnd = std::min(end, first + 2 * period);
@@ -506,13 +507,14 @@ static SmallVector<unsigned> getCuts(const Dataflow &flow, unsigned begin,
   return cuts;
 }
 
-/// Whether a body of few ops is one step of many, as of time: what it carries
-/// is computed from what it was given. A chain of selects, as one that joins
-/// tensors, hands on what it was given.
+/// Whether a short body is a step of a recurrence, such as one over time: it
+/// computes with what it carries. A chain of selects, such as a concatenation,
+/// only passes values on.
 static bool isStep(const Recurrence &loop, const RecurrenceLimits &limits) {
   if (loop.getSaving() < limits.minSaved)
     return false;
-  // Positions that depend on what is carried, and those that compute with it.
+  // Positions that depend on carried values, and positions that compute with
+  // them.
   std::vector<bool> depends(loop.getNumOps()), computes(loop.getNumOps());
   for (unsigned p = 0; p != loop.getNumOps(); ++p) {
     for (const Recurrence::Read &read : loop.reads[p]) {
@@ -543,7 +545,7 @@ std::optional<Recurrence> luminal::hlir::findRecurrence(
         ++end;
       unsigned next = end + 1;
       end += period;
-      // A trip before those of the run may be found by what it computes.
+      // An earlier trip may be found by following the carried values.
       if (end - begin < period * std::max(limits.minTrips - 1, 2u) ||
           limits.minTrips < 2) {
         begin = next;

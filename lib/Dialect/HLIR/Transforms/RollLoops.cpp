@@ -35,7 +35,7 @@ public:
 
 /// Values of the body that are read outside of the loop.
 struct Outputs {
-  /// Last values of carried ones, by index of Recurrence::carried.
+  /// Final values of carried ones, by index of Recurrence::carried.
   SmallVector<unsigned> last;
   SmallVector<BodyValue> eachTrip;
 };
@@ -72,8 +72,8 @@ static Outputs findOutputs(const Recurrence &loop) {
   return outputs;
 }
 
-/// Writes a recurrence as one op. What the trips were given must come before
-/// `builder`, at which the order of the block is not right yet.
+/// Builds the op for a recurrence. Its initial values must be defined before
+/// `builder`'s position, where the order of the block is not final yet.
 static RepeatOp buildRepeat(const Recurrence &loop, const Outputs &outputs,
                             OpBuilder &builder) {
   const unsigned trips = loop.trips.size();
@@ -162,7 +162,7 @@ void RollLoops::runOnOperation() {
   Block &block = func.getBody().front();
   Reporter reporter(&getContext(), DEBUG_TYPE, func.getSymName());
   for (bool isFirst = true;; isFirst = false) {
-    // Misses are told once.
+    // Misses are reported once.
     auto tellMissed = [&](Operation *op, unsigned ops, StringRef why) {
       if (isFirst && reporter.isListening())
         reporter.missed(op->getLoc(), "loop",

@@ -1,10 +1,10 @@
 //===- SplitLoops.cpp - Move out of a loop what its state does not need ---===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Values of a trip are those that depend on what is carried, and others. Of the
-// first, those *stay* that are elementwise in the shape of what is carried. All
-// else is computed for all trips at once, in the same ops with one dim more.
-// Tested by test/Dialect/HLIR/split-loops.mlir.
+// Splits a loop over time. Values of the body that depend on carried values and
+// are elementwise in their shape stay in the loop. Everything else is computed
+// for all trips at once, by the same ops with one more dim. Tested by
+// test/Dialect/HLIR/split-loops.mlir.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,9 +43,10 @@ public:
     builder.setInsertionPoint(repeat);
   }
 
-  /// Writes the loop anew, and erases it; why that is not possible, else.
+  /// Rewrites the loop and erases it. If that is not possible, returns the
+  /// reason.
   StringRef split();
-  /// Once it is split: what stands for its results.
+  /// After the split: the replacements of its results.
   ArrayRef<Value> getReplaced() const { return replaced; }
 
 private:
@@ -53,9 +54,9 @@ private:
   bool isOfCarriedShape(Value v) {
     return getExtents(v) == getExtents(repeat.getCarried()[0]);
   }
-  /// Whether the body computes it, or has it as an argument.
+  /// Whether `v` is an argument of the body or computed in it.
   bool isInside(Value v) const { return v.getParentBlock() == &body; }
-  /// Whether it can be computed in the loop, element by element.
+  /// Whether it can be computed element by element inside the loop.
   bool isOfElements(Value v) const {
     return !isInside(v) || ofElements.contains(v);
   }
@@ -70,13 +71,15 @@ private:
   YieldOp yield;
   OpBuilder builder;
   Expr trips;
-  /// Values that depend on what is carried, and of these those that stay.
+  /// Values that depend on carried values, and those of them that stay in the
+  /// loop.
   DenseSet<Value> depends, stays;
-  /// Others of which the loop computes elements where they are read.
+  /// Other values, whose elements the loop computes where they are read.
   DenseSet<Value> ofElements;
   /// Values of the loop that are read outside, for all trips.
   llvm::SetVector<Value> stacked;
-  /// For all trips at once; of those that stay, once the loop is there.
+  /// Values for all trips at once. Those that stay are added once the new loop
+  /// exists.
   DenseMap<Value, Value> batched;
   SmallVector<Value> replaced;
 };
@@ -86,8 +89,8 @@ static bool isElementwise(Operation *op) {
   return op->hasTrait<OpTrait::Elementwise>();
 }
 
-/// Whether an op with one dim more, in front, does the same for each index of
-/// it.
+/// Whether the op with an additional leading dim computes the same for each
+/// index of that dim.
 static bool isBatchable(Operation *op) {
   return isElementwise(op) || isa<ViewOp, ReduceSumOp, ReduceMaxOp>(op);
 }
@@ -132,8 +135,8 @@ StringRef Splitter::analyse() {
   return {};
 }
 
-/// Whether it can be computed for all trips at once; notes what that reads of
-/// the loop.
+/// Whether `v` can be computed for all trips at once; records the loop values
+/// that it reads.
 bool Splitter::canBatch(Value v) {
   SmallVector<Value> work = {v};
   DenseSet<Value> seen;
@@ -160,7 +163,7 @@ static SmallVector<Expr> withFirst(const Expr &first, ArrayRef<Expr> others) {
   return all;
 }
 
-/// The same value in all trips.
+/// Broadcasts a value that is the same in all trips.
 Value Splitter::spread(Value v) {
   SmallVector<Expr> extents = getExtents(v), map;
   for (unsigned i = 0; i < extents.size(); ++i)
@@ -221,7 +224,8 @@ Value Splitter::batch(Value root) {
   return batched.lookup(root);
 }
 
-/// Ops of the body that it needs of the loop, and rows that the loop reads.
+/// Collects the ops of the body that `v` needs, and the rows that the loop must
+/// read.
 void Splitter::need(Value v, llvm::SetVector<Operation *> &ops,
                     llvm::SetVector<Value> &rows) {
   SmallVector<Value> work = {v};
@@ -298,8 +302,7 @@ StringRef Splitter::split() {
   return {};
 }
 
-/// The loop with a list of values in place of rows, and a value for each trip
-/// in place of a stacked one.
+/// Rewrites rows to lists of values, and stacked results to one value per trip.
 static void expandRows(RepeatOp repeat) {
   OpBuilder builder(repeat);
   Assumptions symbols = getAssumptions(repeat);
@@ -329,7 +332,7 @@ static void expandRows(RepeatOp repeat) {
   repeat.erase();
 }
 
-/// Splits a loop over lists whose trips read rows; it stays where that is not
+/// Splits a loop whose trips read rows of lists; leaves it if that is not
 /// possible.
 static void splitLists(RepeatOp repeat, const Reporter &reporter) {
   std::optional<TimeLoop> time = readRows(repeat);

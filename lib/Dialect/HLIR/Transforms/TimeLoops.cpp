@@ -1,8 +1,8 @@
 //===- TimeLoops.cpp - Loops whose trips read rows ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A loop over time that was written out slices its inputs, x[0], x[1], ..., and
-// stacks its outputs: a chain of selects by the index along the new dim.
+// An unrolled loop over time slices its inputs, x[0], x[1], ..., and stacks its
+// outputs by a chain of selects on the index along a new dim.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::hlir;
 
-/// A value as a view of another, which is no view itself.
+/// A value as a view of a value that is not a view.
 namespace {
 struct Viewed {
   Value source;
@@ -29,7 +29,7 @@ static SmallVector<Expr> getIdentity(Value v) {
   return map;
 }
 
-/// The map of `outer`, then `inner`: simplified over the shape of `v`.
+/// The map of `outer` followed by `inner`, simplified over the shape of `v`.
 static SmallVector<Expr> through(Value v, ArrayRef<Expr> outer, MapAttr inner) {
   SmallVector<Expr> extents = getExtents(v), map;
   Assumptions symbols(
@@ -50,7 +50,7 @@ static Viewed getViewed(Value v) {
   return viewed;
 }
 
-/// The integer that all elements are.
+/// The integer that all elements are equal to.
 static std::optional<int64_t> getInteger(Value v) {
   Viewed viewed = getViewed(v);
   DenseIntElementsAttr value;
@@ -60,8 +60,8 @@ static std::optional<int64_t> getInteger(Value v) {
   return iota ? iota.getMap().getResults()[0].asConstant() : std::nullopt;
 }
 
-/// Rows of one tensor: the trips' values of a list, which are views of one that
-/// each trip moves by the same step; null where they are not.
+/// The tensor whose rows are the values of a list, if these are views of one
+/// value at positions that advance by a constant step; else null.
 static Value makeRows(OpBuilder &builder, ValueRange list) {
   SmallVector<Viewed> views;
   for (Value v : list)
@@ -95,7 +95,8 @@ static Value makeRows(OpBuilder &builder, ValueRange list) {
       MapAttr::get(builder.getContext(), extents.size(), map));
 }
 
-/// The ops at the ends of chains of views of `v`, and where these have it.
+/// Calls `fn` for the ops at the ends of chains of views of `v`, with the
+/// composed maps.
 static void
 forEachReader(Value v,
               function_ref<void(Operation *, Value, ArrayRef<Expr>)> fn) {
@@ -117,8 +118,8 @@ forEachReader(Value v,
   }
 }
 
-/// The select that takes `v`, or what a chain of views makes of it, below place
-/// `end` of a dim, and what it takes there.
+/// The select that reads `v`, possibly through views, at positions below `end`
+/// of a dim.
 static SelectOp findSelect(Value v, int64_t end, unsigned &dim,
                            SmallVector<Expr> &map) {
   SelectOp found;
@@ -142,16 +143,16 @@ static SelectOp findSelect(Value v, int64_t end, unsigned &dim,
 }
 
 namespace {
-/// Values of trips, stacked along a dim.
+/// The values of all trips, stacked along a dim.
 struct Stack {
   Value all;
   unsigned dim;
-  /// From an index of `all` to that in a trip.
+  /// Maps an index of `all` to an index in a trip.
   SmallVector<Expr> map;
 };
 } // namespace
 
-/// What reads the values of all trips, one after the other along a dim.
+/// Finds the value that stacks the trips' values along a dim.
 static std::optional<Stack> findStack(ValueRange values) {
   Stack stack;
   const auto trips = static_cast<int64_t>(values.size());
@@ -180,7 +181,7 @@ static std::optional<Stack> findStack(ValueRange values) {
 }
 
 std::optional<TimeLoop> hlir::readRows(RepeatOp repeat) {
-  // Fewer trips are as well one after the other.
+  // Loops with fewer trips are not worth splitting.
   constexpr int64_t kFewest = 8;
   std::optional<int64_t> trips = repeat.getNumTrips();
   if (!trips || *trips < kFewest || !repeat.getRows().empty() ||
@@ -228,7 +229,7 @@ std::optional<TimeLoop> hlir::readRows(RepeatOp repeat) {
     time.replaced.push_back({stack->all, result,
                              MapAttr::get(repeat.getContext(),
                                           getExtents(stack->all).size(), map)});
-    // Others read a trip's value alone.
+    // Other readers read a single trip's value.
     for (auto [trip, v] : llvm::enumerate(made.slice(i * *trips, *trips))) {
       SmallVector<Expr> row = {Expr(int64_t(trip))};
       llvm::append_range(row, getIdentity(v));

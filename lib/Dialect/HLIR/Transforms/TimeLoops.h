@@ -8,23 +8,23 @@
 
 namespace luminal::hlir {
 
-/// A loop over lists as one over rows.
+/// A loop over lists, rewritten as a loop over rows.
 struct TimeLoop {
   RepeatOp loop;
-  /// What stands for a value that was read behind the loop over lists, made of
-  /// a result of the loop over rows.
+  /// The replacement of a value that was read after the loop over lists, by a
+  /// result of the loop over rows.
   struct Replacement {
     mlir::Value old;
     unsigned result;
-    /// From the index of `old` to that of the result.
+    /// Maps an index of `old` to one of the result.
     MapAttr map;
   };
   llvm::SmallVector<Replacement> replaced;
 };
 
-/// The same loop behind `repeat`, which stays, where each of its lists is of
-/// views of one tensor at places that follow each other, and what it makes in
-/// its trips is read as a whole, along a dim of trips; nothing, else.
+/// Builds the loop over rows behind `repeat`, which is kept. Applies if each of
+/// its lists consists of views of one tensor at consecutive positions, and its
+/// results are read as a whole along a dim of trips; otherwise std::nullopt.
 std::optional<TimeLoop> readRows(RepeatOp repeat);
 
 } // namespace luminal::hlir

@@ -1,8 +1,9 @@
 //===- TripLocations.h - Where the trips of a loop come from --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// An op of a body stands for one op of each trip. Its location keeps theirs, so
-// that errors and reports of unrolled programs name the right layer.
+// An op of a loop body stands for one op per trip. Its location keeps the
+// locations of all of them, so that errors and reports of unrolled programs
+// name the right layer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +14,10 @@
 
 namespace luminal::hlir {
 
-/// The location of an op that stands for one op in each trip.
+/// The joined location of an op that stands for one op per trip.
 mlir::Location joinTripLocations(llvm::ArrayRef<mlir::Location> locations);
 
-/// `location`, and those in it, as they are in a trip.
+/// The part of `location`, and of locations in it, that belongs to a trip.
 mlir::Location getTripLocation(mlir::Location location, unsigned trip);
 
 } // namespace luminal::hlir

@@ -27,8 +27,8 @@ public:
 };
 } // namespace
 
-/// Ops of a block with every loop in it unrolled; a number above any limit
-/// where it is too large for one.
+/// The number of ops in a block after all loops are unrolled; saturates beyond
+/// every limit.
 static int64_t countUnrolled(Block &block) {
   int64_t count = 0;
   for (Operation &op : block) {
@@ -81,7 +81,7 @@ void UnrollLoops::runOnOperation() {
   func::FuncOp func = getOperation();
   if (func.isDeclaration())
     return;
-  // The innermost first.
+  // Innermost loops first.
   SmallVector<RepeatOp> loops;
   func.walk([&](RepeatOp repeat) { loops.push_back(repeat); });
   if (loops.empty())

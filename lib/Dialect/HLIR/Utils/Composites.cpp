@@ -68,8 +68,8 @@ Type hlir::computedType(Type type) {
                           type.isUnsignedInteger(32) ? 64 : 32);
 }
 
-/// An op on the elements of its operands: storage types are computed wider, and
-/// narrowed again by the cast.
+/// Emits an elementwise op. Storage types are computed in a wider type and cast
+/// back.
 template <typename Op, typename... Values>
 static Value elementwise(Composer &c, Value first, Values... rest) {
   Type type = elementOf(first), wide = computedType(type);
@@ -127,7 +127,7 @@ Value Composer::sub(Value a, Value b) { return add(a, neg(b)); }
 // Logic
 //===----------------------------------------------------------------------===//
 
-/// Not x is "x is below true".
+/// not x is `x < true`.
 Value Composer::logicalNot(Value x) { return less(x, splatInt(x, 1)); }
 Value Composer::logicalAnd(Value a, Value b) { return mul(a, b); }
 Value Composer::logicalOr(Value a, Value b) { return select(a, a, b); }
@@ -135,7 +135,7 @@ Value Composer::logicalXor(Value a, Value b) {
   return select(a, logicalNot(b), b);
 }
 
-/// Every number is below 0 or above -1; only NaN is neither.
+/// True unless x is NaN: every number is below 0 or above -1.
 static Value isNumber(Composer &c, Value x) {
   return c.logicalOr(c.less(x, c.splat(x, 0)), c.less(c.splat(x, -1), x));
 }
@@ -193,8 +193,8 @@ Value Composer::relu(Value x) {
   return select(less(x, zero), zero, x);
 }
 
-/// Below 1 the result is a zero of x's sign. An infinity has no remainder and
-/// is itself, as is NaN.
+/// If |x| < 1 the result is a zero with x's sign. Infinities and NaN have no
+/// remainder and are returned as they are.
 Value Composer::trunc(Value x) {
   if (!isFloat(x))
     return x;

@@ -1,12 +1,12 @@
 //===- CompositesMath.cpp - Scalar functions, one type wider --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Each public function casts its operands one type wider, spells the function
-// there, and rounds once. The spellings below were checked against extended
-// precision: with f64 inside, every one is within 0.5 ulp (and 1/1000) of the
-// f32 result, with f32 inside within 0.51 ulp of the f16 and bf16 result. For
-// f64 there is no wider type, so the error of the spelling remains: a few ulp,
-// for exp and pow as many as the exponent has.
+// Each public function casts its operands to the next wider type, computes the
+// function there, and rounds once. The formulas were checked against extended
+// precision: computed in f64, each is within 0.5 ulp (and 1/1000) of the f32
+// result; computed in f32, within 0.51 ulp of the f16 and bf16 result. f64 has
+// no wider type, so the error of the formula remains: a few ulp, and for exp
+// and pow as many as the exponent has bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ static Type elementOf(Value v) {
   return mlir::cast<RankedTensorType>(v.getType()).getElementType();
 }
 
-/// The type in which a scalar function of `type` is spelled.
+/// The type in which a scalar function of `type` is computed.
 static Type widen(Type type) {
   MLIRContext *context = type.getContext();
   return type.isF16() || type.isBF16() ? Type(Float32Type::get(context))
@@ -31,12 +31,11 @@ static Type widen(Type type) {
 }
 
 //===----------------------------------------------------------------------===//
-// Spellings in the wide type
+// Formulas in the wide type
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A value with the composer's arithmetic as operators, so that a spelling
-/// reads like its formula.
+/// A value with arithmetic operators, so that code reads like the formula.
 struct Wide {
   Composer *c;
   Value value;
@@ -77,7 +76,7 @@ static Wide polynomial(Wide x, ArrayRef<double> coefficients) {
   return sum;
 }
 
-/// Whether |x| is below a bound; not for NaN.
+/// Whether |x| is below a bound; false for NaN.
 static Value within(Wide x, double bound) {
   return x.c->logicalAnd(x < bound, -bound < x);
 }
@@ -104,14 +103,15 @@ static Wide log1p(Wide x) {
   return select(within(x, kLog1pNear), near, log(x + 1));
 }
 
-/// A shifted sine would lose all digits of a large argument; this loses none.
+/// Computed from sin(x/2): shifting the argument by pi/2 would lose all digits
+/// of a large one.
 static Wide cos(Wide x) {
   Wide half = x * 0.5;
   Wide s{x.c, x.c->sin(half.value)};
   return s * s * -2 + 1;
 }
 
-/// The reciprocal above 1, then the angle halved twice, then the series.
+/// Uses the reciprocal above 1, then halves the angle twice, then the series.
 static Wide atan(Wide x) {
   Composer &c = *x.c;
   Wide a = abs(x);
@@ -196,8 +196,8 @@ static Wide pow(Wide x, Wide y) {
   const double infinity = std::numeric_limits<double>::infinity();
   Wide magnitude = exp2(log2(abs(x)) * y);
 
-  // -0 is known by its reciprocal. An infinite y has no remainder: neither odd
-  // nor fractional.
+  // The reciprocal distinguishes -0. An infinite y has no remainder, so it
+  // counts as neither odd nor fractional.
   Value negative = c.logicalOr(x < 0.0, recip(x) < 0.0);
   Wide fraction{&c, c.fmod(y.value, y.constant(1).value)};
   Wide parity{&c, c.fmod(y.value, y.constant(2).value)};
@@ -242,7 +242,8 @@ Value Composer::exp(Value x) { return widened(*this, x, ::exp); }
 Value Composer::expm1(Value x) { return widened(*this, x, ::expm1); }
 Value Composer::log(Value x) { return widened(*this, x, ::log); }
 Value Composer::log1p(Value x) { return widened(*this, x, ::log1p); }
-/// Cancellation leaves no digits where cos is near 0, so f64 for every type.
+/// Cancellation leaves no digits where cos is near 0, so every type is computed
+/// in f64.
 Value Composer::cos(Value x) {
   Wide v{this, cast(x, builder.getF64Type())};
   return cast(::cos(v).value, elementOf(x));
@@ -268,7 +269,7 @@ Value Composer::silu(Value x) {
   return widened(*this, x, [](Wide v) { return v * ::sigmoid(v); });
 }
 
-/// 1 + erf cancels where erf is near -1, so f64 for every type.
+/// 1 + erf cancels where erf is near -1, so every type is computed in f64.
 Value Composer::gelu(Value x) {
   Type type = elementOf(x);
   Wide v{this, cast(x, builder.getF64Type())};
@@ -284,8 +285,8 @@ Value Composer::geluTanh(Value x) {
   });
 }
 
-/// bf16 has f32's range, so its division goes to f64, where no reciprocal of it
-/// overflows.
+/// bf16 has the range of f32, so its division is computed in f64, where no
+/// reciprocal of a bf16 overflows.
 Value Composer::div(Value a, Value b) {
   Type type = elementOf(a);
   Type wide =
@@ -302,7 +303,7 @@ Value Composer::pow(Value x, Value y) {
 }
 
 /// Powers that PyTorch computes by multiplication are multiplied here too, in
-/// at least f32.
+/// f32 or wider.
 Value Composer::powScalar(Value x, double n) {
   Type type = elementOf(x);
   if (!isa<FloatType>(type)) {

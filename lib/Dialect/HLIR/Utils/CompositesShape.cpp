@@ -21,7 +21,8 @@ Status Composer::checkShapes() {
   return Error(std::exchange(misshapen, {}));
 }
 
-/// Returns a valid type of the same rank for one that cannot exist.
+/// Replaces extents that cannot exist, so that the type is valid and has the
+/// same rank.
 RankedTensorType Composer::tensorTypeOf(ArrayRef<Expr> extents,
                                         Type elementType) {
   SmallVector<Expr> possible(extents);
@@ -74,10 +75,9 @@ Value Composer::permute(Value x, ArrayRef<unsigned> order) {
   return view(x, extents, map);
 }
 
-/// The shapes are split where their running products agree; each part is
-/// linearised and delinearised separately, so that an unchanged dim is itself
-/// in the map, whatever happens to the others. Dims of extent 1 belong to no
-/// part.
+/// The shapes are split where their running products agree. Each part is
+/// linearised and delinearised on its own, so that an unchanged dim appears
+/// unchanged in the map. Dims of extent 1 belong to no part.
 Value Composer::reshape(Value x, ArrayRef<Expr> extents) {
   SmallVector<Expr> from = getExtents(x), map(from.size(), Expr(0));
   SmallVector<unsigned> source, result;
@@ -105,8 +105,7 @@ Value Composer::reshape(Value x, ArrayRef<Expr> extents) {
 
   unsigned s = 0, r = 0;
   while (s < source.size() && r < result.size()) {
-    // Grow the part, dim by dim in order of the linear position, until both
-    // products agree.
+    // Find the shortest leading dims of both shapes with equal products.
     std::optional<std::pair<unsigned, unsigned>> cut;
     Expr sourceProduct(1);
     for (unsigned i = s; i < source.size() && !cut; ++i) {
@@ -153,8 +152,8 @@ Value Composer::squeeze(Value x, unsigned axis) {
   return view(x, extents, map);
 }
 
-/// Each part is read through an index clamped to it; a chain of selects picks
-/// the right one.
+/// Each operand is read at an index clamped to its extent, and a chain of
+/// selects picks the right one.
 Value Composer::concat(ArrayRef<Value> parts, unsigned axis) {
   if (parts.size() == 1)
     return parts.front();

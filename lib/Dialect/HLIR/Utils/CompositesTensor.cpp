@@ -1,8 +1,8 @@
 //===- CompositesTensor.cpp - Reductions, norms, products, index ops ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// These compute at PyTorch's own precision: f16 and bf16 in f32, rounded once;
-// f32 in f32; f64 in f64.
+// Composites with PyTorch's precision: f16 and bf16 are computed in f32 and
+// rounded once, f32 in f32, f64 in f64.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ static Type elementOf(Value v) {
   return mlir::cast<RankedTensorType>(v.getType()).getElementType();
 }
 
-/// The type in which sums of `type` are taken.
+/// The type in which values of `type` are summed.
 static Type accumulator(Type type) {
   return type.isF16() || type.isBF16()
              ? Type(Float32Type::get(type.getContext()))
@@ -28,7 +28,7 @@ static Type accumulator(Type type) {
 // Reductions
 //===----------------------------------------------------------------------===//
 
-/// x with the reduced dims merged into one, last.
+/// x with the reduced dims merged into one dim, which is last.
 static Value reducedLast(Composer &c, Value x, ArrayRef<unsigned> axes) {
   SmallVector<Expr> from = getExtents(x), extents, map(from.size());
   std::vector<Expr> reduced;
@@ -47,7 +47,7 @@ static Value reducedLast(Composer &c, Value x, ArrayRef<unsigned> axes) {
   return c.view(x, extents, map);
 }
 
-/// A reduction's result with the reduced dims back, of extent 1.
+/// Restores the reduced dims with extent 1 if `keepDim`.
 static Value restoreDims(Composer &c, Value reduced, Value x,
                          ArrayRef<unsigned> axes, bool keepDim) {
   if (!keepDim)
@@ -66,7 +66,7 @@ static RankedTensorType withoutLastDim(Value x) {
   return getTensorType(ArrayRef(getExtents(x)).drop_back(), elementOf(x));
 }
 
-/// ReduceOp over `axes`, in a type that arithmetic has.
+/// Applies ReduceOp over `axes`, in a type that supports arithmetic.
 template <typename ReduceOp>
 static Value reduce(Composer &c, Value x, ArrayRef<unsigned> axes,
                     bool keepDim) {
@@ -88,8 +88,8 @@ Value Composer::reduceMax(Value x, ArrayRef<unsigned> axes, bool keepDim) {
   return reduce<ReduceMaxOp>(*this, x, axes, keepDim);
 }
 
-/// The maximum of the mirrored values: -x for floats; -x - 1 for integers,
-/// which has no overflow; not x for i1.
+/// The minimum is the mirrored maximum of mirrored values: -x for floats, -x -
+/// 1 for integers (no overflow), not x for i1.
 Value Composer::reduceMin(Value x, ArrayRef<unsigned> axes, bool keepDim) {
   auto mirror = [&](Value v) -> Value {
     if (elementOf(v).isInteger(1))
@@ -115,7 +115,7 @@ Value Composer::mean(Value x, ArrayRef<unsigned> axes, bool keepDim) {
 // Softmax and norms
 //===----------------------------------------------------------------------===//
 
-/// `rows`, one value for each row of `like`, broadcast over its last dim.
+/// Broadcasts `rows`, one value for each row of `like`, over the last dim.
 static Value alongRows(Composer &c, Value rows, Value like) {
   SmallVector<Expr> extents = getExtents(like), map;
   for (unsigned i = 0; i + 1 < extents.size(); ++i)
@@ -162,7 +162,7 @@ Value Composer::rmsNorm(Value x, double eps) {
 //===----------------------------------------------------------------------===//
 
 /// The sum over the last index of products of elements of a and b, each read
-/// through a map.
+/// through its map.
 static Value contract(Composer &c, Value a, Value b, ArrayRef<Expr> extents,
                       ArrayRef<Expr> aMap, ArrayRef<Expr> bMap) {
   Type type = elementOf(a), wide = accumulator(type);

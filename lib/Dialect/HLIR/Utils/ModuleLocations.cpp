@@ -15,8 +15,7 @@ Location luminal::locateInModule(Location place, StringRef path) {
   return NameLoc::get(StringAttr::get(place.getContext(), path), place);
 }
 
-/// The location of the module around the place of a node; null where there is
-/// none.
+/// The location of the module that contains the node; null if there is none.
 static NameLoc findModule(NameLoc node) {
   return dyn_cast<NameLoc>(node.getChildLoc());
 }
@@ -51,7 +50,7 @@ std::string luminal::getModules(Location loc) {
 
 ModuleTable luminal::collectModules(Operation *root) {
   ModuleTable table;
-  // Trips of loops are in the metadata of a location.
+  // The locations of a loop's trips are in metadata.
   AttrTypeWalker walker;
   walker.addWalk([&](Attribute part) {
     if (auto node = dyn_cast<NameLoc>(part))

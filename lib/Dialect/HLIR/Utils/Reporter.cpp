@@ -25,7 +25,7 @@ std::string luminal::describe(Location loc) {
   return text;
 }
 
-/// Whether -debug-only names the pass.
+/// Whether -debug-only selects the pass.
 static bool isDebugged(StringRef pass) {
 #ifndef NDEBUG
   return llvm::DebugFlag && llvm::isCurrentDebugType(pass.data());
@@ -42,7 +42,7 @@ RemarkOpts Reporter::getOptions(StringRef name) const {
   return RemarkOpts::name(name).category(pass).function(function);
 }
 
-/// Sends a remark, and writes it to the debug output of the pass.
+/// Emits a remark, and prints it to the pass's debug output.
 static void send(remark::detail::InFlightRemark remark, StringRef pass,
                  StringRef outcome, StringRef name, Location loc,
                  ArrayRef<Reporter::Arg> args) {
@@ -59,7 +59,8 @@ static void send(remark::detail::InFlightRemark remark, StringRef pass,
   });
 }
 
-/// MLIR's remark engine does not lock, and passes run on functions in parallel.
+/// MLIR's remark engine is not thread-safe, and passes run on functions in
+/// parallel.
 static std::mutex oneRemark;
 
 void Reporter::passed(Location loc, StringRef name, ArrayRef<Arg> args) const {

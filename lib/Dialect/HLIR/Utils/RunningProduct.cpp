@@ -11,7 +11,7 @@ using namespace luminal::hlir;
 static Type elementOf(Value v) {
   return cast<RankedTensorType>(v.getType()).getElementType();
 }
-/// An extent as a number.
+/// An extent as a scalar value.
 static Value extentValue(Composer &c, const Expr &extent) {
   Type i64 = c.getBuilder().getI64Type();
   if (auto constant = extent.asConstant())
@@ -24,7 +24,7 @@ Value hlir::shifted(Composer &c, Value x, unsigned axis, const Expr &offset,
   SmallVector<Expr> extents = getExtents(x), map = identityMap(extents.size());
   Expr n = extents[axis], at = Expr::dim(axis) + offset;
   extents[axis] = extent;
-  // An element before another one is inside unless its index is negative.
+  // An earlier element is inside the tensor unless its index is negative.
   std::optional<int64_t> constant = offset.asConstant();
   const bool isBefore = constant && *constant <= 0 && extent == n;
   map[axis] = Expr::max(isBefore ? at : Expr::min(at, n - Expr(1)), Expr(0));
@@ -52,12 +52,12 @@ struct Scaled {
 };
 } // namespace
 
-/// Products of all elements up to each one, of finite numbers other than zero.
-/// No exponent is too large.
+/// Cumulative products of finite nonzero numbers. No exponent is too large.
 static Scaled scaledProducts(Composer &c, Value x, unsigned axis,
                              unsigned steps) {
   Value exponent = c.floor(c.log2(c.abs(x)));
-  // In two steps: the power of two of a subnormal is infinite.
+  // In two steps, because the power of two that normalises a subnormal is
+  // infinite.
   Value half = c.floor(c.mul(exponent, c.splat(x, -0.5)));
   Value mantissa =
       c.mul(c.mul(x, c.exp2(half)), c.exp2(c.sub(c.neg(exponent), half)));
@@ -82,12 +82,12 @@ Value hlir::runningProduct(Composer &c, Value v, unsigned axis, unsigned steps,
   Value isZero = c.equal(v, c.splat(v, 0)), isNan = c.isNan(v),
         isInf = c.equal(size, c.splat(v, inf));
   Value special = c.logicalOr(c.logicalOr(isZero, isInf), isNan);
-  // What remains of a special element is its sign, which 1 / 0 has too.
+  // A special element is replaced by its sign; 1 / 0 gives the sign of a zero.
   Value sign = c.select(c.less(c.select(isZero, c.recip(v), v), c.splat(v, 0)),
                         c.splat(v, -1), c.splat(v, 1));
   auto [mantissa, exponent] =
       scaledProducts(c, c.select(special, sign, v), axis, steps);
-  // Beyond every exponent of f64, larger ones make no difference.
+  // Exponents beyond those of f64 make no difference.
   exponent =
       c.minimum(c.maximum(exponent, c.splat(v, -2400)), c.splat(v, 2400));
   Value product = mantissa;
@@ -98,7 +98,8 @@ Value hlir::runningProduct(Composer &c, Value v, unsigned axis, unsigned steps,
       c.mul(product, c.exp2(c.sub(exponent, c.mul(quarter, c.splat(v, 3)))));
   Value rounded = c.cast(c.cast(product, type), f64);
 
-  // Where the first of some elements is, in each row; the extent where none is.
+  // The position of the first such element of each row; the extent if there is
+  // none.
   SmallVector<Expr> extents = getExtents(v), map = identityMap(extents.size());
   map[axis] = Expr(0);
   Value at = c.iota(extents, Expr::dim(axis)),
