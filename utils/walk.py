@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-# ===- walk.py - What somebody new sees, from the README to a profile ----------------===#
+# ===- walk.py - A first session, from the README to a profile -----------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The README's example, its commands, and four models that people bring: a vision transformer, an LSTM, a graph network and
+"""The README's example, its commands, and four common models: a vision transformer, an LSTM, a graph network and
 `generate` of a language model. Writes docs/Walk.md: the code of each, and what it prints. test/Docs/walk.test holds the page to it.
 
     python utils/walk.py DIRECTORY > docs/Walk.md     with the package installed, or PYTHONPATH and LUMINAL_LIBRARY; makes files in DIRECTORY
@@ -24,11 +24,11 @@ import luminal
 from luminal._backend import backend  # by the name "luminal" once the package is installed
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-HEAD = """# A walk: what somebody new sees
+HEAD = """# Walk: the output of a first session
 
-What `utils/walk.py` does and what it prints, as it printed it; `test/Docs/walk.test` compares all but the numbers that are
-measured. `OPTIONS` make the programs those of any x86-64 processor with AVX2 and two cores, so that they are the same on every machine;
-without them they are made for the machine at hand. [Python.md](Python.md) says what each of the functions does."""
+This page shows what `utils/walk.py` runs and prints; `test/Docs/walk.test` compares everything but measured numbers. `OPTIONS` compile for
+any x86-64 processor with AVX2 and for two cores, so that the output is the same on every machine; without them programs are compiled for the
+machine at hand. [Python.md](Python.md) explains the functions, the [Glossary](Glossary.md) the words of the reports."""
 OPTIONS = {"arch": "x86-64-v3", "workers": 2}
 
 
@@ -58,7 +58,7 @@ def vit():
 
 
 def lstm():
-    """An LSTM: torch.compile leaves it to PyTorch and says so, luminal.compile takes it"""
+    """An LSTM: torch.compile leaves it to PyTorch with a warning, luminal.compile compiles it"""
     model, x = nn.LSTM(16, 32).eval(), torch.randn(3, 2, 16)
     torch.compile(model, backend="luminal", options=OPTIONS)(x)
     print(luminal.explain(model)(x))
