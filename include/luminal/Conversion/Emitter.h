@@ -1,12 +1,13 @@
 //===- Emitter.h - A kernel's body, element by element --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Turns "the element of this value at this index" into scalar or vector code by
-// walking the body of a kernel (KernelAnalysis is the same walk without code).
-// Expressions stay symbolic until an address is needed, so that views cost what
-// their composed map costs; an address that is linear in the vectorised dim
-// becomes one scalar load, one vector load or a strided one. The code of each
-// op is an interface of the op (Emission.td).
+// Emits scalar or vector code for one element of a value of a kernel's body at
+// a given index, by recursing through the ops that define it. KernelAnalysis
+// makes the same traversal without emitting code. Index expressions stay
+// symbolic until an address is needed, so a chain of views costs no more than
+// its composed map. An address that is linear in the vectorised dim becomes a
+// scalar load, a contiguous vector load or a strided one. The code of each op
+// is an interface of the op (Emission.td).
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,29 +28,33 @@ class Emitter;
 
 namespace luminal {
 
-/// The type a kernel computes an element in: storage types are their bits.
+/// The type in which a kernel computes an element of type `element`. Storage
+/// types are computed with as the signless integer of their bits.
 mlir::Type getComputeType(mlir::Type element);
 /// The type of an element in memory.
 mlir::Type getStorageType(mlir::Type element);
 
 class Emitter : public KernelAnalysis {
 public:
-  /// `b` stands in the function's entry block; `buffers` are the base addresses
-  /// of operands, then results; `symbols` the values of symbols (i64).
+  /// `b` must be in the entry block of the function. `buffers` are the base
+  /// addresses of the operands, then of the results. `symbols` maps each symbol
+  /// to its value (i64).
   Emitter(mlir::ImplicitLocOpBuilder &b, llir::KernelOp kernel,
           SymbolRanges ranges, const MachineModel &machine,
           llvm::ArrayRef<mlir::Value> buffers,
           std::map<std::string, mlir::Value> symbols);
 
-  /// The same of a kernel that a function has among others, whose memory others
-  /// write before it: with the symbols and the status of `outer`.
+  /// An emitter for one kernel of a sequence, inside the function of `outer`.
+  /// It shares the symbols and the status of `outer`. Earlier kernels of the
+  /// function may have written the memory that this kernel reads.
   Emitter(Emitter &outer, llir::KernelOp kernel,
           llvm::ArrayRef<mlir::Value> buffers);
-  /// Takes what the code of such a kernel needs of the function.
+  /// Takes over what the code of `inner` requires: its globals and requirements
+  /// on symbols, and whether it failed.
   void addNeeds(const Emitter &inner);
 
   mlir::ImplicitLocOpBuilder &b;
-  /// What the kernel runs on.
+  /// The machine that the kernel is compiled for.
   const MachineModel machine;
   /// The case of the kernel's schedule that is being emitted.
   llir::LoopCaseAttr loopCase;
@@ -58,16 +63,16 @@ public:
   // Dims and symbols
   //===--------------------------------------------------------------------===//
 
-  /// The value (i64) of a dim from here on.
+  /// From here on, dim `dim` has this value (i64).
   void setDim(unsigned dim, mlir::Value value);
-  /// The same where each lane may have a value of its own (a vector of i64).
+  /// The same where lanes may have different values (a vector of i64).
   void setDimByLane(unsigned dim, mlir::Value value);
 
-  /// The value of an expression that is the same in all lanes, as an i64.
+  /// The value (i64) of an expression that is the same in all lanes.
   mlir::Value value(const Expr &e);
-  /// The value in each lane.
+  /// The value of an expression in each lane (a vector of i64).
   mlir::Value laneValues(const Expr &e);
-  /// Whether it may differ between lanes.
+  /// Whether the value of `e` may differ between lanes.
   bool usesLanes(const Expr &e);
   mlir::Value constant(int64_t v);
 
@@ -75,9 +80,9 @@ public:
   // Lanes
   //===--------------------------------------------------------------------===//
 
-  /// The dim whose consecutive values are the lanes of vectors. Its value is
-  /// that of lane 0. With `count`, only the first `count` lanes (1 <= count)
-  /// are there: others read and write nothing.
+  /// The dim whose consecutive values are the lanes of vectors; the value of
+  /// the dim is that of lane 0. If `count` is set, only the first `count` lanes
+  /// are active (1 <= count): the others read and write nothing.
   struct Lane {
     unsigned dim = 0;
     unsigned width = 1;
@@ -88,75 +93,78 @@ public:
   void clearLane() { lane = Lane(); }
   const Lane &getLane() const { return lane; }
   bool isVector() const { return lane.width > 1; }
-  /// `v` in every lane (as it is where lanes are off or it is a vector).
+  /// `v` broadcast to all lanes; `v` itself if it is a vector or lanes are off.
   mlir::Value spread(mlir::Value v);
 
   //===--------------------------------------------------------------------===//
   // Elements
   //===--------------------------------------------------------------------===//
 
-  /// The element of `v`, a value of the kernel's body, at `index`. A scalar
-  /// where it is the same in all lanes.
+  /// The element at `index` of `v`, a value of the kernel's body. The result is
+  /// a scalar if it is the same in all lanes.
   mlir::Value emit(mlir::Value v, const Index &index);
-  /// From here to the end of the memo scope, the element of `v` at `index` is
-  /// `element`.
+  /// Until the end of the current memo scope, `element` is used as the element
+  /// of `v` at `index`.
   void remember(mlir::Value v, const Index &index, mlir::Value element);
   bool isRemembered(mlir::Value v, const Index &index) const {
     return bool(lookUp(v, index));
   }
-  /// The memory of the element of `v` at `index`, an operand or placed value or
-  /// a view of one: where that value's begins, and the position there.
+  /// The base address of the memory that holds `v`, and the position in it of
+  /// the element at `index`. `v` is an operand, a value that the analysis
+  /// placed in memory, or a view of one of these.
   std::pair<mlir::Value, Expr> findMemory(mlir::Value v, Index index) const;
-  /// Where the memory of `v` begins once the analysis has placed it.
+  /// Sets the base address of `v`, a value that the analysis placed in memory.
   void setBase(mlir::Value v, mlir::Value base) { bases[v] = base; }
-  /// That memory has room for whole vectors, whose lanes that are not there may
-  /// be written as well.
+  /// Whether that memory is padded to whole vectors, so that inactive lanes may
+  /// be written too.
   bool keepsVectors = false;
-  /// Writes an element of `v` to that memory.
+  /// Writes an element of `v` to the memory of `v` at `place`.
   void keep(mlir::Value v, const Expr &place, mlir::Value element);
   /// Writes `element` to result `number` at `index`.
   void store(unsigned number, const Index &index, mlir::Value element);
-  /// The same of several elements: vectors of neighbours that take turns in
-  /// memory are joined to such as are written at once.
+  /// Stores several elements. Vectors that interleave in memory are shuffled so
+  /// that each store is contiguous.
   void storeBeside(unsigned number, llvm::ArrayRef<Index> places,
                    mlir::ValueRange elements);
-  /// Reads an element of argument `number` at a row-major position.
+  /// Loads the element of argument `number` at a row-major position.
   mlir::Value load(unsigned number, const Expr &address);
-  /// Where the kernel's operand that `v` moves, or takes elements of at places
-  /// that others tell, has the element at `index`.
+  /// The address of the element that `v` has at `index`. `v` moves elements of
+  /// a kernel operand, or gathers them at indices read from another.
   mlir::Value getOperandAddress(mlir::Value v, Index index);
-  /// The index in a gather's data of its element at `index`: reads the row.
+  /// The index into the data of `gather` for its element at `index`; loads the
+  /// row number.
   Index lookUpRow(llir::GatherOp gather, const Index &index);
-  /// Where an operand begins, or a result, which come after them.
+  /// Base address of argument `number`. Operands come first, then results.
   mlir::Value getBuffer(unsigned number) const { return buffers[number]; }
-  /// Writes and reads at a position of result `number`.
+  /// Store and load an element of result `number` at a position.
   void storeAt(unsigned number, const Expr &address, mlir::Value element);
   mlir::Value loadResult(unsigned number, const Expr &address);
 
-  /// Lets the cache bring the line of memory of the element of `v` at `index`,
-  /// where it is one that the kernel does not write.
+  /// Prefetches the cache line of the element of `v` at `index`, if that is
+  /// memory which the kernel does not write.
   void prefetch(mlir::Value v, const Index &index);
-  /// Lets the nearest cache of a CPU bring the line at `address`.
+  /// Prefetches the line at `address` into the L1 cache of a CPU.
   void prefetchLine(mlir::Value address);
 
-  /// Whether the element differs between lanes (true also where that cannot be
-  /// told).
+  /// Whether the element may differ between lanes; true if that is unknown.
   bool variesOverLanes(mlir::Value v, const Index &index);
 
-  /// `index` within [0, extent); where it is not, the kernel's status becomes 1
-  /// and the index 0. `guarded`: the caller uses no index that was outside.
+  /// Returns `index` if it is within [0, extent); otherwise returns 0 and sets
+  /// the kernel's status to 1. `guarded`: the caller does not use an index that
+  /// was out of range.
   mlir::Value emitRangeCheck(mlir::Value index, const Expr &extent,
                              bool guarded = false);
-  /// The kernel's status becomes 1 where `outside` (i1) is true in a lane.
+  /// Sets the kernel's status to 1 if `outside` (i1) is true in any lane.
   void refuseWhere(mlir::Value outside);
-  /// Status of the kernel so far, an i32.
+  /// The status of the kernel so far, an i32.
   mlir::Value getStatus();
-  /// Whether (i1) the kernel, given work, would take rows of a tensor that has
-  /// none: it must not run then, and its status is 1. Nothing where that cannot
-  /// be. To be called once all code is there, at the end of the entry.
+  /// The condition (i1) under which the kernel must not run and returns status
+  /// 1: it has work, but a tensor whose rows it takes has none. std::nullopt if
+  /// that cannot happen. Call it at the end of the entry, after all code is
+  /// emitted.
   std::optional<mlir::Value> emitRefusal();
-  /// Code made while one of these lives runs once for each index of a space of
-  /// these extents: not at all if one of them is 0.
+  /// While an object of this class lives, emitted code is inside a loop over
+  /// `extents`: it does not run if one of them is 0.
   class Repeated {
   public:
     Repeated(Emitter &e, std::vector<Expr> extents) : e(e) {
@@ -177,7 +185,7 @@ private:
     Index index;
     mlir::Value element;
   };
-  /// The value of an expression that was written before, if any.
+  /// The value of `e` if code for it was emitted in this scope, else null.
   mlir::Value findNumber(const Expr &e) const;
 
   struct ExprHash {
@@ -185,12 +193,14 @@ private:
   };
   struct Memo {
     llvm::DenseMap<mlir::Value, llvm::SmallVector<Remembered, 1>> elements;
-    /// What `value` has written: addresses of neighbours share most of it.
+    /// Values emitted for index expressions; addresses of neighbouring elements
+    /// share most of their terms.
     std::unordered_map<Expr, mlir::Value, ExprHash> numbers;
   };
 
 public:
-  /// What is remembered inside ends with it. One for each region.
+  /// What is remembered inside this scope is forgotten at its end. Each region
+  /// needs one.
   class MemoScope {
   public:
     explicit MemoScope(Emitter &e) : e(e) { e.memo.emplace_back(); }
@@ -200,7 +210,7 @@ public:
     Emitter &e;
   };
 
-  /// The same, and nothing that was remembered outside is known inside.
+  /// A MemoScope in which nothing from outside is known.
   class FreshScope {
   public:
     explicit FreshScope(Emitter &e) : e(e), outer(std::move(e.memo)) {
@@ -230,114 +240,120 @@ public:
          llvm::function_ref<llvm::SmallVector<mlir::Value>()> otherwise);
 
   /// Runs `body` for every index of `dim` in [lo, hi), `width` lanes at a time:
-  /// a loop of whole vectors, then the rest under a mask.
+  /// a loop over whole vectors, then the remainder under a mask.
   void laneLoop(unsigned dim, mlir::Value lo, mlir::Value hi, unsigned width,
                 llvm::function_ref<void()> body);
 
-  /// The indices of a loop, [lo, lo + length).
+  /// The index range [lo, lo + length) of a loop.
   struct Span {
     mlir::Value lo, length;
-    /// `length` is a multiple of all that these are multiples of, and so is
-    /// `lo`.
+    /// Every number that divides all of these divides `lo` and `length`. Empty:
+    /// nothing is known.
     llvm::SmallVector<Expr, 2> multiples;
   };
   /// [0, extent)
   Span getWhole(const Expr &extent);
-  /// Whether a span is proved to be a multiple of `step` long.
+  /// Whether the length of `span` is provably a multiple of `step`.
   bool isWhole(const Span &span, int64_t step) const;
 
-  /// Threads of a GPU that take a unit of work together; one elsewhere. All of
-  /// them emit the same code.
+  /// The GPU threads that compute a work item together; one thread on a CPU.
+  /// All of them run the same code.
   struct Team {
     unsigned count = 1;
-    /// The number of this thread in its team; threads of a warp, and those of
-    /// the team as a mask of them (i32).
+    /// `member`: number of this thread in the group. `warp`: threads of a warp.
+    /// `mask`: the group's threads as a mask of their warp (i32).
     mlir::Value member;
     unsigned warp = 1;
     mlir::Value mask;
-    /// The number of the team in its block.
+    /// The number of the group in its block.
     mlir::Value number = {};
   };
   Team team;
-  /// Runs `body` for every index of `dim` in `span`, members of the team in
-  /// turn, `width` lanes at a time, `unroll` times in a row; values carried are
-  /// each member's own. With `load`, that runs for each of the times in a row,
-  /// with a dim of its own, before the first of them: so all that they read is
-  /// on its way.
+  /// Runs `body` for every index of `dim` in `span`, `width` lanes at a time.
+  /// The threads of the group take vectors round-robin, and the loop is
+  /// unrolled `unroll` times. Carried values are private to each thread. If
+  /// `load` is given, it is called for each unrolled iteration, with a dim of
+  /// its own, before the first `body`, so that all their loads are in flight
+  /// together.
   llvm::SmallVector<mlir::Value> teamLoop(
       unsigned dim, const Span &span, unsigned width, unsigned unroll,
       mlir::ValueRange init,
       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body,
       llvm::function_ref<void(unsigned dim)> load = nullptr);
-  /// Calls `compute` in each of `parts` equal parts of the team, which is a
-  /// block: with the number of the part, and it as the team. The values that it
-  /// returns of all parts, in order, are known in each member then.
+  /// Splits the group, which must be a whole block, into `parts` groups of
+  /// equal size. Each calls `compute` with its number while `team` describes
+  /// it. Afterwards every thread of the block has the values of all groups, in
+  /// their order.
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> computeInParts(
       int64_t parts,
       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value)> compute);
-  /// Memory of `count` elements that all threads of a block share: of
-  /// `sharedMemory`, where that is given, else a variable of its own.
+  /// Shared memory for `count` elements: a part of `sharedMemory` if that is
+  /// set, else a global variable.
   mlir::Value makeShared(mlir::Type element, int64_t count);
   mlir::Value sharedMemory;
-  /// Bytes of it that are taken.
+  /// Bytes of `sharedMemory` that are in use.
   int64_t sharedTaken = 0;
-  /// Bytes that a kernel of one op asks for when it is launched.
+  /// Bytes of dynamic shared memory that a kernel of one op requests at launch.
   int64_t launchShared = 0;
-  /// The beginning of the shared memory that a block asks for when it is
-  /// launched (SharedMemory.h); once a function.
+  /// The base of the dynamic shared memory of the block (SharedMemory.h). Call
+  /// it at most once per function.
   mlir::Value makeLaunchShared();
-  /// So many blocks of threads are to find room on a multiprocessor of a GPU.
+  /// Limits the registers of a thread so that this many blocks fit on a
+  /// multiprocessor.
   void setResidents(int64_t blocks);
-  /// The state of all members of the team, in each of them.
+  /// Merges the states of all threads of the group; every thread gets the
+  /// result.
   llvm::SmallVector<mlir::Value>
   mergeTeam(ReductionEmissionOpInterface op,
             llvm::SmallVector<mlir::Value> state);
-  /// The same of several states, one for each of `ops`, which meet together.
+  /// The same for several states, one for each of `ops`, in one exchange.
   void mergeTeam(llvm::ArrayRef<ReductionEmissionOpInterface> ops,
                  llvm::MutableArrayRef<llvm::SmallVector<mlir::Value>> states);
-  /// `v` of the thread of the warp whose number differs in the bits of
-  /// `distance`, for all of the warp.
+  /// `v` of the thread whose number in the warp is this thread's XOR
+  /// `distance`. All threads of the warp must call it.
   mlir::Value getOfNeighbour(mlir::Value v, unsigned distance);
-  /// What members before a member have together, and what all have.
+  /// The merged states of the threads before this one, and of all threads.
   struct TeamScan {
     llvm::SmallVector<mlir::Value> before, all;
   };
-  /// A state that has what both have, of which the first comes before.
+  /// Merges two states, of which the first comes earlier in order.
   using MergeFn = llvm::function_ref<llvm::SmallVector<mlir::Value>(
       llvm::ArrayRef<mlir::Value>, llvm::ArrayRef<mlir::Value>)>;
-  /// The states of members in their order, merged in one order; `identity` has
-  /// nothing. A team has whole warps, or one member.
+  /// Scans the states of the threads in their order, with a fixed association;
+  /// `identity` is the neutral state. The group must be whole warps or one
+  /// thread.
   TeamScan scanTeam(llvm::SmallVector<mlir::Value> state,
                     llvm::ArrayRef<mlir::Value> identity, MergeFn merge);
-  /// `flag` (i1) of the first member, in each of them; what it wrote before and
-  /// has seen of others is there for all.
+  /// `flag` (i1) of the group's first thread, in every thread. What that thread
+  /// wrote or observed before is visible to all afterwards.
   mlir::Value shareFlag(mlir::Value flag);
-  /// How many members of a warp have `flag` (i1), from its first member on to
-  /// the first that has not; of a team of one thread, 0 or 1.
+  /// The number of leading threads of a warp whose `flag` (i1) is set; 0 or 1
+  /// for a group of one thread.
   mlir::Value countLeading(mlir::Value flag, const Team &team);
-  /// Runs `body` in one member of the team.
+  /// Runs `body` in one thread of the group.
   void byOneMember(llvm::function_ref<void()> body);
-  /// A select between operands in memory reads only the one that it takes,
-  /// where a condition for all lanes tells which: its address is chosen.
+  /// Whether a select between operands in memory, whose condition is the same
+  /// in all lanes, selects the address and loads one operand, instead of
+  /// loading both.
   bool choosesAddresses = false;
-  /// Bytes of which every buffer is known to begin at a multiple.
+  /// Alignment, in bytes, that every buffer is known to have.
   unsigned bufferAlignment = 1;
-  /// Whether nothing writes the operands while the function runs.
+  /// Whether no one writes the operands while the function runs.
   bool haveConstantOperands = true;
-  /// Memory in this module that belongs to the function.
+  /// Global variables of the module that belong to the function.
   llvm::SmallVector<mlir::Operation *> globals;
 
-  /// Rounds of a loop whose terms a sum takes one after the other. The sums of
-  /// more of them are added up: n rounds are rounded at most 256 + n / 256
-  /// times, not n times (Higham, "The accuracy of floating point summation",
-  /// 1993).
+  /// The most terms that a sum accumulates one after the other. Longer loops
+  /// add up the sums of blocks of this many, so that n terms are rounded at
+  /// most 256 + n / 256 times, not n times (Higham, "The accuracy of floating
+  /// point summation", 1993).
   static constexpr int64_t kSumRounds = 256;
   using MergeStates = llvm::function_ref<llvm::SmallVector<mlir::Value>(
       mlir::ValueRange, mlir::ValueRange)>;
   /// A loop over [lo, hi) in steps of `step` that carries states of `size`
-  /// values each, from states that have taken nothing on. With `merge`, which
-  /// merges two of them, it is one over kSumRounds steps at a time, whose
-  /// states are merged.
+  /// values each and starts from neutral states, `init`. With `merge`, which
+  /// merges two states, each block of kSumRounds steps starts from neutral
+  /// states, and the blocks' states are merged.
   llvm::SmallVector<mlir::Value>
   stateLoop(mlir::Value lo, mlir::Value hi, int64_t step, mlir::ValueRange init,
             llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value,
@@ -345,23 +361,25 @@ public:
                 body,
             MergeStates merge, size_t size);
 
-  /// The results of a reduction at `index`, in a loop at this point, as `form`
-  /// says. `varies`: they differ between the lanes around it, so that its own
-  /// stay off. `before` runs before the terms at each index.
+  /// Emits a reduction at `index` as a loop at the insertion point, as `form`
+  /// says, and returns its results. `varies`: the results differ between the
+  /// lanes of the surrounding loop, so the reduction is not vectorised itself.
+  /// `before` runs ahead of the terms at each index.
   llvm::SmallVector<mlir::Value>
   emitReduction(llir::ReductionOpInterface op, const Index &index, bool varies,
                 llir::LoopFormAttr form,
                 llvm::function_ref<void(const Index &)> before = nullptr);
 
-  /// The same before the results are made of it: the state of the elements in
-  /// `span` of the reduced dim, in each member of the team.
+  /// The same without the step from state to results: each thread of the group
+  /// gets the state that has taken the elements in `span` of the reduced dim.
   llvm::SmallVector<mlir::Value>
   emitState(llir::ReductionOpInterface op, const Index &index, bool varies,
             llir::LoopFormAttr form, const Span &span,
             llvm::function_ref<void(const Index &)> before = nullptr);
 
-  /// The states of several reductions of one extent, in one loop: what their
-  /// terms read of the same is read once. None needs the result of another.
+  /// The states of several reductions of the same extent, in one loop, so that
+  /// a term that several of them read is loaded once. No reduction may read the
+  /// result of another.
   llvm::SmallVector<llvm::SmallVector<mlir::Value>>
   emitStates(llvm::ArrayRef<llir::ReductionOpInterface> ops, const Index &index,
              bool varies, llir::LoopFormAttr form, const Span &span,
@@ -372,15 +390,15 @@ public:
     llir::ReductionOpInterface op;
     Index index;
   };
-  /// The same of reductions that may be at different indices.
+  /// The same for reductions at different indices.
   llvm::SmallVector<llvm::SmallVector<mlir::Value>>
   emitStates(llvm::ArrayRef<ReductionAt> reductions, bool varies,
              llir::LoopFormAttr form, const Span &span,
              llvm::function_ref<void(const Index &)> before = nullptr);
 
-  /// The memory of parts of reductions (llir::Workspace), and the scope in
-  /// which those that share it synchronise, as LLVM names it. Null where no
-  /// case has parts.
+  /// The memory of reductions that are split between work items
+  /// (llir::Workspace), and the LLVM synchronisation scope of the threads that
+  /// share it. Null if no case is split.
   mlir::Value states, counters;
   llvm::StringRef syncScope;
 
@@ -390,11 +408,11 @@ public:
   mlir::Value mul(mlir::Value x, mlir::Value y);
   mlir::Value divU(mlir::Value x, mlir::Value y);
   mlir::Value remU(mlir::Value x, mlir::Value y);
-  /// The same where both are below 2^32, by the arithmetic of i32, which is
-  /// faster on all targets.
+  /// The same in i32 arithmetic, which is faster on all targets; both operands
+  /// must be below 2^32.
   mlir::Value divNarrow(mlir::Value x, mlir::Value y);
   mlir::Value remNarrow(mlir::Value x, mlir::Value y);
-  /// Whether `e`, which is not negative, is proved to be below 2^32.
+  /// Whether `e`, which must not be negative, is provably below 2^32.
   bool isNarrow(const Expr &e) const;
   mlir::Value minS(mlir::Value x, mlir::Value y);
   mlir::Value maxS(mlir::Value x, mlir::Value y);
@@ -403,31 +421,32 @@ public:
   /// Address of element `index` (i64) of elements of `type` after `base`.
   mlir::Value address(mlir::Value base, mlir::Value index, mlir::Type type);
 
-  /// Between an element as memory holds it and as it is computed with.
+  /// Convert an element between its storage type and its compute type.
   mlir::Value fromStorage(mlir::Value v, mlir::Type element);
   mlir::Value toStorage(mlir::Value v, mlir::Type element);
 
-  /// What must hold of the symbols for the arithmetic of indices to stay in 64
+  /// Conditions on the symbols under which index arithmetic stays within 64
   /// bits.
   llvm::SmallVector<Requirement> requirements;
 
   /// Reports an error at `op`, once.
   void fail(mlir::Operation *op, const llvm::Twine &what);
-  /// The same, and a stand-in that keeps the function well formed.
+  /// The same, and returns a value that keeps the function well formed.
   mlir::Value failValue(mlir::Operation *op, const llvm::Twine &what,
                         mlir::Type element);
-  /// True once an error was reported: the function must be thrown away.
+  /// True once an error was reported: the function must be discarded.
   bool failed = false;
 
-  /// Vector (or scalar) of `element` in the lanes that are set.
+  /// The type of `element` in the current lanes: a vector, or a scalar if lanes
+  /// are off.
   mlir::Type laneType(mlir::Type element) const;
 
-  /// Reads and writes an element of memory that begins at `base`. `invariant`:
-  /// no one writes it while the kernel runs.
+  /// Load and store an element of the memory at `base`. `invariant`: no one
+  /// writes that memory while the kernel runs.
   mlir::Value loadFrom(mlir::Value base, mlir::Type element,
                        const Expr &address, bool invariant);
-  /// `nontemporal`: whole vectors are written past the caches, where they are
-  /// proved to be aligned.
+  /// `nontemporal`: whole vectors are written with non-temporal stores if they
+  /// are provably aligned.
   void storeTo(mlir::Value base, mlir::Type element, const Expr &address,
                mlir::Value v, bool nontemporal = false);
 
@@ -438,30 +457,33 @@ private:
   unsigned alignmentOfVector(mlir::Value index, mlir::Type storage) {
     return alignmentOfVector(index, storage, bufferAlignment);
   }
-  /// The element of a select whose address is chosen; null where it is not.
+  /// The element of a select whose address is selected (choosesAddresses); null
+  /// if that does not apply.
   mlir::Value emitChosen(mlir::Value v, const Index &index);
-  /// Whether it can be: an element of memory, or of one of several operands.
-  /// `isVector`: whether lanes read neighbours, in all of them or in none.
+  /// Whether it applies to `v`: an element of memory, or of one of several
+  /// operands. `isVector` is set to whether lanes read neighbours, on which all
+  /// operands must agree.
   bool isChosen(mlir::Value v, Index index, std::optional<bool> &isVector);
   mlir::Value chooseAddress(mlir::Value v, Index index, unsigned &alignment);
 
   struct Dim {
     mlir::Value value;
-    /// Set where the lanes differ in another way than lane + i.
+    /// Set if the value in lane i is not the value of lane 0 plus i.
     mlir::Value lanes;
   };
-  /// The element that is remembered, or null.
+  /// The remembered element, or null.
   mlir::Value lookUp(mlir::Value v, const Index &index) const;
-  /// Emits and remembers what defines `v`; what a pointwise or free op reads is
-  /// remembered, and in `operands`.
+  /// Emits and remembers the results of the op that defines `v`. `operands` are
+  /// the elements that a pointwise or free op reads, which were remembered
+  /// before.
   void emitNew(mlir::Value v, const Index &index, mlir::ValueRange operands);
-  /// The analysis adds dims, which have no values yet.
+  /// Grows the table first: the analysis may have added dims.
   Dim &getDim(unsigned dim) {
     if (dims.size() <= dim)
       dims.resize(getExtents().size());
     return dims[dim];
   }
-  /// Fails where the code of `e` may overflow or divide by zero.
+  /// Fails if the code of `e` may overflow or divide by zero.
   void checkArithmetic(const Expr &e);
 
   bool isLaneDim(unsigned dim);
@@ -474,23 +496,25 @@ private:
   mlir::Value loadClamped(mlir::Value base, mlir::Type storage, const Expr &e,
                           bool invariant);
   mlir::Value laneIndices();
-  /// Lane l's index, or that of the last lane there is.
+  /// The index of lane `l`, clamped to the last active lane.
   mlir::Value clampLane(unsigned l);
 
   std::vector<Dim> dims;
   std::map<std::string, mlir::Value> symbols;
   llvm::SmallVector<mlir::Value> buffers;
   mlir::Value status;
-  /// Extents of the loops around the point of emission, and where they are not
-  /// 0, extents that must not be 0 either.
+  /// Trip counts of the loops around the insertion point; and pairs of a trip
+  /// count and the extent of a tensor that must not be 0 unless that trip count
+  /// is.
   std::vector<Expr> repeats;
   llvm::SmallVector<std::pair<Expr, Expr>> demands;
   Lane lane;
   std::vector<Memo> memo;
   llvm::DenseMap<mlir::Value, mlir::Value> bases;
-  /// Calls of `emit` inside of each other.
+  /// Depth of recursion of `emit`.
   unsigned nesting = 0;
-  /// Expressions that checkArithmetic has seen, and how often their code runs.
+  /// Expressions that checkArithmetic has checked, each with the trip count
+  /// there.
   std::set<std::pair<Expr, Expr>> checkedExprs;
 };
 
