@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Luminal, a tensor compiler.
 
-``torch.compile(model, backend="luminal")`` needs no import of this package. ``luminal.compile`` compiles a model with
-its own signature, ``luminal.load`` runs an artifact (and needs no torch). ``luminal.explain`` tells what becomes of a
-function, ``luminal.explore`` shows the equal programs that the compiler chooses from, ``luminal.bench`` times a model
-beside eager PyTorch and Inductor. ``luminal.LLM`` writes text by a checkpoint folder.
+``torch.compile(model, backend="luminal")`` needs no import of this package. ``luminal.compile`` compiles a model and
+keeps its signature. ``luminal.load`` runs an artifact and needs no torch. ``luminal.explain`` reports how a function is
+compiled, ``luminal.explore`` shows the equal programs among which the compiler chooses, and ``luminal.bench`` times a
+model beside eager PyTorch and Inductor. ``luminal.LLM`` generates text with a model from a checkpoint folder.
 """
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = ["ArgumentError", "ArtifactError", "CallError", "CompileError", "DType
            "UnsupportedOp", "UnsupportedOpError", "bench", "compile", "devices", "explain", "explore", "invalidate", "load",
            "synchronize"]
 
-# torch imports this package while it is itself imported (TORCH_LOGS), so nothing here may import torch.
+# torch imports this package while torch itself is being imported (TORCH_LOGS), so nothing here may import torch.
 _MODULES = {"bench": "_bench", "compile": "_compile", "explain": "_explain", "explore": "_explore", "invalidate": "_prepared",
             "load": "_load", "LLM": "llm", "synchronize": "_prepared"}
 
@@ -52,7 +52,8 @@ def __dir__() -> list[str]:
 
 
 def _log(level: str | None) -> None:
-    """LUMINAL_LOG=info tells what is compiled, and what came from the cache; debug also why, with PyTorch's own errors."""
+    """LUMINAL_LOG=info logs what is compiled and what came from the cache; debug also logs reasons and PyTorch's own
+    errors."""
     if not level:
         return
     if level.lower() not in ("info", "debug"):

@@ -14,7 +14,7 @@ from ._artifact import Artifact, Tensor
 
 
 class _Parser(argparse.ArgumentParser):
-    """Tells what is wrong in one line."""
+    """Reports an error in one line."""
 
     def error(self, message: str) -> NoReturn:
         print(f"luminal: error: {message}; see {self.prog} --help", file=sys.stderr)
@@ -108,7 +108,7 @@ def _run(args: argparse.Namespace) -> None:
 
 
 def _read(path: str) -> Any:
-    """The array in a .npy file."""
+    """The array in a .npy file. Raises ArgumentError if it is not one."""
     import numpy
 
     try:
@@ -173,7 +173,7 @@ def main() -> int:
 
 
 def luminal_run() -> int:
-    """Becomes luminal-run, the program: that of the wheel, else of the build in the source tree."""
+    """Replaces the process by luminal-run, from the wheel or else from the build in the source tree."""
     package = pathlib.Path(__file__).resolve().parent
     for folder in (package / "bin", package.parents[1] / "build" / "release" / "bin"):
         if (program := folder / "luminal-run").exists():

@@ -1,6 +1,6 @@
 # ===- _aliases.py - Whose memory a value of a graph is, and how it lies there ---===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the nodes of a functional graph say of memory: sizes, strides, and which ops only look at it differently."""
+"""Facts about the memory of the nodes of a functional graph: sizes, strides, and ops that are only views."""
 from __future__ import annotations
 
 import math
@@ -16,7 +16,7 @@ from . import _expressions
 
 
 def hint_of(value: Any) -> Any:
-    """An extent or stride as it was when the graph was traced."""
+    """The value of an extent or stride in the call for which the graph was traced."""
     return value.node.hint if isinstance(value, torch.SymInt) else value
 
 
@@ -25,7 +25,8 @@ def expr_of(value: Any) -> Any:
 
 
 def is_dense(tensor: torch.Tensor, order: Sequence[int]) -> bool:
-    """Whether the dims in this order, the innermost last, fill memory: for all sizes that the graph is for."""
+    """Whether the dims in this order, the innermost last, fill memory without gaps, for all sizes for which the graph is
+    valid."""
     expected = sympy.Integer(1)
     for dim in reversed(order):
         stride = _expressions.drop_max(expr_of(tensor.stride(dim)))
@@ -40,7 +41,7 @@ def is_row_major(tensor: torch.Tensor) -> bool:
 
 
 def stride_order(tensor: torch.Tensor) -> tuple[int, ...] | None:
-    """The dims by falling stride, where these fill memory densely in an order that is not row-major."""
+    """The dims by descending stride, if they fill memory densely in an order other than row-major; otherwise None."""
     shape, stride = tensor.shape, tensor.stride()
     if any(hint_of(value) is None for value in (*shape, *stride)) or any(hint_of(extent) == 0 for extent in shape):
         return None
@@ -50,7 +51,7 @@ def stride_order(tensor: torch.Tensor) -> tuple[int, ...] | None:
 
 
 def is_injective(tensor: torch.Tensor) -> bool:
-    """Whether each element has its own place in memory, as far as the strides of the traced call tell."""
+    """Whether all elements have different addresses, judging by the strides of the traced call."""
     dims = [(hint_of(step), hint_of(extent)) for step, extent in zip(tensor.stride(), tensor.shape)]
     if any(None in dim for dim in dims):
         return False
@@ -63,7 +64,8 @@ def is_injective(tensor: torch.Tensor) -> bool:
 
 
 def sources(node: fx.Node) -> Iterator[fx.Node]:
-    """The node, and the nodes whose memory it is by the schemas of the ops between: the one that made it is the last."""
+    """Yields the node, then the nodes whose memory it shares according to the ops' schemas. The last one allocated the
+    memory."""
     yield node
     while node.op == "call_function":
         if node.target is operator.getitem:
@@ -76,12 +78,12 @@ def sources(node: fx.Node) -> Iterator[fx.Node]:
 
 
 def base_of(node: fx.Node) -> fx.Node:
-    """The node whose memory this one's is."""
+    """The node that allocated this node's memory."""
     *_, base = sources(node)
     return base
 
 
-# Their results share memory with the operand for some strides only.
+# Ops whose results share memory with the operand only for some strides.
 _MAYBE_VIEWS = ("aten::reshape", "aten::contiguous", "aten::to", "aten::flatten")
 
 
@@ -94,7 +96,8 @@ def _is_view(node: fx.Node) -> bool:
 
 
 def written_argument(node: fx.Node) -> fx.Node | None:
-    """The argument of the graph that a node is, after ops that wrote to it: their result is the same tensor."""
+    """The argument of the graph whose tensor this node is, following ops that write in place and return their operand; or
+    None."""
     while node.op == "call_function" and isinstance(node.target, torch._ops.OpOverload) and node.all_input_nodes:
         schema = node.target._schema
         first, result = schema.arguments[0].alias_info, schema.returns[0].alias_info if schema.returns else None
@@ -105,14 +108,14 @@ def written_argument(node: fx.Node) -> fx.Node | None:
 
 
 def views_between(base: fx.Node, result: fx.Node) -> Iterator[fx.Node]:
-    """The ops that make ``result`` of ``base``, the last one first."""
+    """The ops between ``base`` and ``result``, the last one first."""
     while result is not base:
         yield result
         result = result.all_input_nodes[0]
 
 
 def find_shared(results: Sequence[fx.Node]) -> dict[fx.Node, fx.Node]:
-    """Outputs that share memory with other outputs, and the node that made that memory."""
+    """The outputs that share memory with other outputs, each with the node that allocated this memory."""
     bases = {result: base_of(result) for result in results}
     counts: dict[fx.Node, int] = {}
     for result in bases:
@@ -123,13 +126,13 @@ def find_shared(results: Sequence[fx.Node]) -> dict[fx.Node, fx.Node]:
 
 
 def is_packed(tensor: torch.Tensor) -> bool:
-    """Whether it fills memory, in some order of its dims."""
+    """Whether the tensor fills its memory without gaps, in some order of its dims."""
     return is_row_major(tensor) or stride_order(tensor) is not None
 
 
 def find_kept(result: fx.Node) -> fx.Node | None:
-    """For an output that does not fill its memory: the node that made the memory, where that costs little or where it
-    takes its memory to have these strides."""
+    """For an output that does not fill its memory: the node that allocated the memory, if keeping it is cheap or
+    necessary for the output to have its strides."""
     value, base = result.meta["val"], base_of(result)
     memory = base.meta.get("val")
     if is_packed(value) or base is result or base.op != "call_function" or not isinstance(memory, torch.Tensor):

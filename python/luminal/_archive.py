@@ -22,15 +22,15 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from . import _errors, _expressions, _places
 
-# In an archive of one model its members lie in a folder; the name has no meaning.
+# The members of an archive with one model are in a folder, whose name has no meaning.
 _ROOT = "model"
 _CONFIG = f"{_ROOT}/data/constants/model_constants_config.json"
-# The time that zip files give a member without one: the same graph gives the same bytes.
+# A constant time stamp for zip members, so that equal graphs give equal bytes.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def copy_graph(graph: torch.fx.Graph) -> torch.fx.Graph:
-    """A copy whose nodes have the names of the original's."""
+    """A copy of the graph whose nodes keep their names."""
     copy = torch.fx.Graph()
     copy.output(copy.graph_copy(graph, {}))
     for old, new in zip(graph.nodes, copy.nodes):
@@ -39,9 +39,9 @@ def copy_graph(graph: torch.fx.Graph) -> torch.fx.Graph:
 
 
 def strip_metadata(graph: torch.fx.Graph) -> None:
-    """Leaves of the nodes' metadata what an archive needs: values, and the innermost line of the user's code.
+    """Removes metadata that an archive does not need: keeps the values, and the innermost line of the user's code.
 
-    What is left out holds addresses of objects, which differ from process to process.
+    The rest contains addresses of objects, which differ from process to process.
     """
     for node in graph.nodes:
         kept = {key: node.meta[key] for key in ("val",) if key in node.meta}
@@ -52,8 +52,8 @@ def strip_metadata(graph: torch.fx.Graph) -> None:
 
 
 class UnrunGraph(torch.fx.GraphModule):
-    """A graph that is written and never called. Python code is generated for no one else: torch's serialiser asks for the
-    text for a message that is not shown."""
+    """A graph that is serialized but never called, so no Python code is generated for it. Only torch's serializer asks
+    for that text, for a message that is not shown."""
 
     def recompile(self) -> Any:
         return None
@@ -65,8 +65,8 @@ class UnrunGraph(torch.fx.GraphModule):
 def write_archive(graph_module: torch.fx.GraphModule, signature: ExportGraphSignature,
                   constants: Mapping[str, torch.Tensor], ranges: Mapping[Any, Any], guards: list[str] | None = None,
                   names: Mapping[Any, Any] | None = None, symbols: Mapping[str, str] | None = None) -> bytes:
-    """The archive of a graph. ``constants``: the tensors that it holds, by name; ``ranges``: of its symbols; ``names``:
-    symbols that it has in the place of expressions; ``symbols``: other names of symbols. Raises UnsupportedOpError."""
+    """The archive of a graph. ``constants``: the tensors that it contains, by name; ``ranges``: ranges of its symbols;
+    ``names``: symbols that replace expressions; ``symbols``: new names of symbols. Raises UnsupportedOpError."""
     try:
         module = serde.GraphModuleSerializer(signature, []).serialize(graph_module)
     except serde.SerializeError as error:
@@ -101,14 +101,14 @@ def write_archive(graph_module: torch.fx.GraphModule, signature: ExportGraphSign
 
 
 def _rename_symbols(program: Any, symbols: Mapping[str, str]) -> bytes:
-    """The JSON of a program whose symbols have these names. Expressions are text that constructs each symbol."""
+    """The JSON of a program with renamed symbols. In the text of an expression, each symbol is a constructor call."""
     program.range_constraints = {symbols.get(name, name): bounds for name, bounds in program.range_constraints.items()}
     data: bytes = serde._to_json_bytes(program)
     return re.sub(rb"Symbol\('(\w+)'", lambda m: b"Symbol('%b'" % symbols.get(m[1].decode(), m[1].decode()).encode(), data)
 
 
 def _refusal(graph_module: torch.fx.GraphModule, error: Exception) -> _errors.CompileError:
-    """The error of torch's serialiser, with the op that it is about."""
+    """The error for a failure of torch's serializer, with the op that caused it."""
     reason = str(error.__cause__ or error).strip().split("\n")[0]
     found = re.match(r"Failed serializing node (\S+) in graph", str(error))
     for node in graph_module.graph.nodes:
@@ -119,7 +119,7 @@ def _refusal(graph_module: torch.fx.GraphModule, error: Exception) -> _errors.Co
 
 
 def _name_sizes(graph: Any, graph_module: torch.fx.GraphModule, names: Mapping[Any, Any]) -> None:
-    """Puts symbols in the place of expressions, in the form that torch writes them."""
+    """Replaces expressions by symbols, in the form in which torch writes them."""
     texts = {serde._print_sympy(expr): serde._print_sympy(_expressions.replace(expr, names))
              for node in graph_module.graph.nodes for expr in _expressions.of_value(node.meta.get("val"))}
     sizes = list(graph.sym_int_values.values())
@@ -130,14 +130,14 @@ def _name_sizes(graph: Any, graph_module: torch.fx.GraphModule, names: Mapping[A
             size.as_expr.expr_str = texts.get(size.as_expr.expr_str, size.as_expr.expr_str)
 
 
-# The names that .safetensors files have for element types.
+# The names of element types in .safetensors files.
 _SAFE = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.float64: "F64", torch.int32: "I32",
          torch.int64: "I64", torch.bool: "BOOL", torch.int8: "I8", torch.uint8: "U8", torch.float8_e4m3fn: "F8_E4M3",
          torch.float8_e5m2: "F8_E5M2", torch.int16: "I16", torch.uint16: "U16", torch.uint32: "U32"}
 
 
 def write_safetensors(path: pathlib.Path, tensors: Mapping[str, torch.Tensor]) -> None:
-    """A .safetensors file: a header that says where each tensor lies, then their elements."""
+    """Writes a .safetensors file: a header with the offset of each tensor, then their elements."""
     header, end = {}, 0
     for name, tensor in tensors.items():
         size = tensor.numel() * tensor.element_size()

@@ -1,6 +1,6 @@
 # ===- _artifact.py - A loaded artifact and its calls --------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""An artifact, its signature, and calls by address. Knows neither torch nor numpy."""
+"""An artifact, its signature, and calls with addresses of memory. Imports neither torch nor numpy."""
 from __future__ import annotations
 
 import contextlib
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from . import _capi, _errors, _threads
 
-# The workers of a process do not follow it through a fork: its child computes with the calling thread alone.
+# Worker threads do not survive a fork: the child process computes with the calling thread only.
 _forked = False
 
 
@@ -28,24 +28,26 @@ os.register_at_fork(after_in_child=_note_fork)
 
 
 class Reader(NamedTuple):
-    """How the library reads the address of an object's memory."""
+    """Says how the library reads the address of an object's memory."""
 
     function: int
-    """Address of a function of C, as ``luminal_call_request::read``."""
+    """Address of a C function, see ``luminal_call_request::read``."""
     offset: int
-    """Of what it is given, in bytes from the object."""
+    """Offset in bytes of that function's argument from the address of the object."""
     tensors: _capi.TensorReader | None
-    """How it reads what tensors are, to be checked at each call; None: the caller knows."""
+    """Functions that describe tensors, whose results are checked at each call; None if the caller guarantees that tensors
+    fit."""
     layout: _capi.TensorLayout | None = None
-    """Where tensors hold what these functions tell: they ask again where it changed. None: they ask at each call."""
+    """Where a tensor object stores what these functions return, so that they are called only after a change; None: they
+    are called each time."""
     counter: tuple[int, int] | None = None
-    """Addresses of ``luminal_call_request::count_write`` and ``is_uncounted``; None: the caller counts writes."""
+    """Addresses of ``luminal_call_request::count_write`` and ``is_uncounted``; None if the caller counts writes."""
     threads: Any = None
-    """What tells the number of a call's threads, of the type ``_capi.NUM_THREADS``; of calls on no stream."""
+    """A function that returns the number of threads for calls on no stream, of type ``_capi.NUM_THREADS``."""
     stream: Any = None
-    """What tells the stream of a call, of the type ``_capi.CURRENT_STREAM``; None: calls are on none."""
+    """A function that returns the stream of a call, of type ``_capi.CURRENT_STREAM``; None: calls are on no stream."""
     device: int = 0
-    """Of the stream."""
+    """Index of the stream's device."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,35 +56,36 @@ class Tensor:
 
     name: str
     dtype: str
-    """An element type of ``_capi.DTYPES``."""
+    """One of ``_capi.DTYPES``."""
     shape: tuple[int, ...]
-    """Extents; -1 where a dim is dynamic."""
+    """Extents; -1 for a dynamic dim."""
     symbols: tuple[str, ...]
-    """Extents as text: equal symbols are equal dims."""
+    """Extents as text. Dims with equal symbols have equal extents."""
     is_written: bool
-    """An input whose memory each call changes."""
+    """Whether each call writes to this input."""
     is_prepared: bool
-    """A weight from which something is computed once, and not at each call."""
+    """Whether something is precomputed from this weight, instead of at each call."""
 
     def __str__(self) -> str:
         return f"{self.name}: {self.dtype} [{', '.join(self.symbols)}]"
 
 
 def describe(what: str, inputs: Iterable[Tensor], integers: Iterable[str], outputs: Iterable[Tensor]) -> str:
-    """A signature in one line."""
+    """A signature as one line."""
     given = [*map(str, inputs), *(f"{name}: int" for name in integers)]
     return f"<{what}: ({', '.join(given)}) -> ({', '.join(map(str, outputs))})>"
 
 
 class Allocator(NamedTuple):
-    """Gives the memory between the steps of calls that are captured: functions of ``_capi.ALLOCATE`` and ``RELEASE``."""
+    """Allocates the memory between the steps of captured calls. The functions are of types ``_capi.ALLOCATE`` and
+    ``RELEASE``."""
 
     allocate: Any
     release: Any
 
 
 class _Arrays:
-    """The arguments of a call in memory of one thread, so that a call allocates none."""
+    """Preallocated arrays for the arguments of one thread's calls, so that a call allocates no memory."""
 
     __slots__ = ("tensors", "dtypes", "extents", "integers", "outputs", "output_extents", "request", "address", "shapes",
                  "threads", "stream", "version")
@@ -103,7 +106,7 @@ class _Arrays:
             self.request.allocate = ctypes.cast(artifact.allocator.allocate, ctypes.c_void_p)
             self.request.release = ctypes.cast(artifact.allocator.release, ctypes.c_void_p)
         self.address = ctypes.addressof(self.request)
-        # What `extents`, `integers` and `output_extents` hold, and the request's threads, stream and version of weights.
+        # The shapes whose values the arrays contain, and the threads, stream and version of weights in the request.
         self.shapes: Shapes | None = None
         self.threads = 0
         self.stream: int | None = None
@@ -111,7 +114,7 @@ class _Arrays:
 
 
 def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Strides in elements; as PyTorch's, they count an extent of 0 as 1."""
+    """Row-major strides in elements. Like PyTorch, counts an extent of 0 as 1."""
     strides, step = [], 1
     for extent in reversed(shape):
         strides.append(step)
@@ -120,7 +123,7 @@ def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 class Shapes:
-    """The extents of one size of a call, of all inputs and of each output, and its integers."""
+    """The extents of all inputs and of each output of a call, and its integers."""
 
     def __init__(self, extents: tuple[int, ...], outputs: list[tuple[int, ...]], integers: tuple[int, ...] = ()) -> None:
         self.extents = extents
@@ -134,25 +137,25 @@ _alive: weakref.WeakSet[Artifact] = weakref.WeakSet()
 
 
 def alive() -> list[Artifact]:
-    """The artifacts that are loaded now."""
+    """All artifacts that are loaded now."""
     return list(_alive)
 
 
 class Artifact:
-    """A loaded artifact. Any number of threads may call it at once."""
+    """A loaded artifact. Any number of threads may call it concurrently."""
 
     def __init__(self, handle: ctypes.c_void_p, allocator: Allocator | None = None) -> None:
         self._lib = _capi.library()
         self._handle, self.allocator = handle, allocator
         _alive.add(self)
         self.target: str = self._lib.luminal_target(handle).decode()
-        """The kind of device that runs it: "cpu" or "cuda"."""
+        """The kind of device that runs the artifact: "cpu" or "cuda"."""
         self._is_device = self.target != "cpu"
         if not self._is_device:
             _threads.lend()
         self.inputs, self.outputs, self.weights, self.states, integers = (self._read(kind) for kind in range(5))
         self.integers = [integer.name for integer in integers]
-        """The ints that a call takes beside its tensors, by name."""
+        """The names of the integers that a call takes in addition to its tensors."""
         self._call = self._lib.luminal_call
         self._address = handle.value
         # Faster than assigning to a slice of an array of pointers.
@@ -163,7 +166,8 @@ class Artifact:
 
     @staticmethod
     def from_bytes(data: bytes, device: int = 0, allocator: Allocator | None = None) -> Artifact:
-        """Weights are in the artifact, or are bound by the caller. ``device``: which one of the artifact's kind."""
+        """Loads an artifact whose weights are in it or are bound by the caller. ``device``: index of the device of the
+        artifact's kind."""
         handle, options = ctypes.c_void_p(), _capi.LoadOptions(ctypes.sizeof(_capi.LoadOptions), b"", device)
         _capi.check(_capi.library().luminal_load_bytes(data, len(data), ctypes.byref(options), ctypes.byref(handle)))
         return Artifact(handle, allocator)
@@ -171,7 +175,7 @@ class Artifact:
     @staticmethod
     def from_file(path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = None,
                   device: int = 0) -> Artifact:
-        """Weights are in the artifact, in ``weights``, or in the file that the artifact names, beside it."""
+        """Loads an artifact whose weights are in it, in ``weights``, or in the file beside it that it names."""
         handle = ctypes.c_void_p()
         options = _capi.LoadOptions(ctypes.sizeof(_capi.LoadOptions), os.fsencode(weights) if weights else None, device)
         _capi.check(_capi.library().luminal_load(os.fsencode(path), ctypes.byref(options), ctypes.byref(handle)))
@@ -185,7 +189,7 @@ class Artifact:
         return describe(f"artifact for {self.target}", self.inputs, self.integers, self.outputs)
 
     def reset(self) -> None:
-        """States that lie in the artifact start from their initial values at the next call."""
+        """Makes states that are stored in the artifact start from their initial values at the next call."""
         _capi.check(self._lib.luminal_artifact_reset(self._handle))
 
     def _read(self, kind: int) -> list[Tensor]:
@@ -203,8 +207,8 @@ class Artifact:
         return arrays
 
     def shapes(self, extents: tuple[int, ...], integers: tuple[int, ...] = ()) -> Shapes:
-        """The shapes of a call whose inputs have these extents, one input after another, with these integers. Raises
-        ShapeError."""
+        """The shapes of a call whose inputs have these extents, concatenated for all inputs, and with these integers.
+        Raises ShapeError."""
         found = self._known.get((extents, integers))
         if found is not None:
             return found
@@ -234,7 +238,7 @@ class Artifact:
 
     @contextlib.contextmanager
     def profiled(self) -> Iterator[ctypes.c_void_p]:
-        """Times the steps of the calls that this thread makes meanwhile; gives the luminal_profile."""
+        """Times the steps of the calls that this thread makes in the ``with`` block; yields the luminal_profile."""
         profile = ctypes.c_void_p()
         _capi.check(self._lib.luminal_profile_create(self._handle, ctypes.byref(profile)))
         arrays = getattr(self._local, "arrays", None) or self._make_arrays()
@@ -246,21 +250,23 @@ class Artifact:
             self._lib.luminal_profile_free(profile)
 
     def synchronize(self) -> None:
-        """Waits for calls on streams, and raises what they, and graphs that calls were captured into, found."""
+        """Waits for calls on streams, and raises the errors of these calls and of CUDA graphs into which calls were
+        captured."""
         _capi.check(self._lib.luminal_artifact_synchronize(self._handle))
 
     def refresh(self) -> None:
-        """Computes again, for graphs that calls were captured into, what is computed once from weights."""
+        """Recomputes values that are precomputed from weights, for CUDA graphs into which calls were captured."""
         _capi.check(self._lib.luminal_artifact_refresh(self._handle))
 
     def call(self, tensors: Iterable[int], outputs: Iterable[int], shapes: Shapes, threads: int,
              stream: int | None = None, version: int = 0) -> None:
-        """One call. Addresses of inputs, weights, states, and of outputs; dtypes must be the signature's.
+        """Makes one call with the addresses of inputs, weights and states, and of outputs, whose dtypes must match the
+        signature.
 
-        An address of 0: of a tensor without elements, or of the artifact's own weight or state. ``threads``: of the
-        call, 0 for all that the process may use. ``stream``: of the device, for a call that is work of that stream.
-        ``version``: stands for what the weights hold from which something is computed once; 0: not known.
-        Raises CallError or ShapeError.
+        An address of 0 stands for a tensor without elements, or for the artifact's own weight or state. ``threads``:
+        number of threads; 0 for all that the process may use. ``stream``: the device's stream on which the call runs, if
+        any. ``version``: a number that identifies the values of the weights from which something is precomputed; 0 if it
+        is unknown. Raises CallError or ShapeError.
         """
         arrays = self._ready(shapes, threads, stream, version)
         self._pack_tensors(arrays.tensors, 0, *tensors)
@@ -269,7 +275,7 @@ class Artifact:
             _capi.check(1)
 
     def _ready(self, shapes: Shapes, threads: int, stream: int | None, version: int) -> _Arrays:
-        """This thread's arrays, for a call of that size."""
+        """This thread's arrays, filled for a call with these shapes."""
         try:
             arrays: _Arrays = self._local.arrays
         except AttributeError:
@@ -291,12 +297,13 @@ class Artifact:
         return arrays
 
     def _threads(self, threads: int) -> int:
-        """On another device the host's threads have no part, and contexts are kept by their number."""
+        """Number of threads for the library. For other devices it is 1: host threads are not used, and contexts are
+        stored by their number."""
         return 1 if _forked or self._is_device else threads
 
 
 class NativeWatch:
-    """Knows where some tensors of an artifact lay, and how often they had been written to: a luminal_watch."""
+    """A luminal_watch: remembers the addresses of some tensors of an artifact and their write counts."""
 
     __slots__ = ("address", "_lib")
 
@@ -307,12 +314,12 @@ class NativeWatch:
         self.address = made.value
 
     def set(self, tensors: int, number: int) -> bool:
-        """From now on ``number`` stands for what they hold; False where nothing counts what is written to them. ``tensors``:
-        the address of what their list has behind its head."""
+        """Makes ``number`` stand for the present values of the tensors. False if writes to one of them are not counted.
+        ``tensors``: the address of a list's fields, behind the object's head."""
         return not self._lib.luminal_watch_set(self.address, tensors, number)
 
     def number(self, tensors: int) -> int:
-        """What was set last, or 0 where they changed."""
+        """The number that was set last, or 0 if a tensor changed since."""
         found = ctypes.c_uint64()
         _capi.check(self._lib.luminal_watch_number(self.address, tensors, ctypes.byref(found)))
         return found.value
@@ -326,16 +333,17 @@ class NativeWatch:
 
 
 class Repeat:
-    """Calls that differ in their tensors alone, which are objects: ``luminal_repeat_call_stored`` with ``address``, and with
-    the addresses of what a list has behind its head, of the tensors and of the outputs; between them stored objects."""
+    """Calls that differ only in their tensors, which are Python objects. ``luminal_repeat_call_stored`` takes ``address``
+    and the addresses of the fields, behind the object's head, of the list of tensors and the list of outputs, with the
+    stored objects in between."""
 
     __slots__ = ("address", "_lib", "_kept")
 
     def __init__(self, artifact: Artifact, reader: Reader, shapes: Shapes, version: int = 0,
                  positions: Sequence[int] | None = None, watch: NativeWatch | None = None) -> None:
-        """``reader``: of the objects, and of what else calls differ in. ``positions``: of inputs, weights and states in their
-        list; None: they are all of it. ``version``: as of ``Artifact.call``. ``watch``: calls are made while it knows what
-        weights hold."""
+        """``reader``: reads the objects and whatever else differs between calls. ``positions``: of inputs, weights and
+        states in the list of tensors; None if that list has exactly these. ``version``: see ``Artifact.call``. ``watch``:
+        calls are made only while it recognises the weights."""
         arrays = _Arrays(artifact)
         arrays.extents[:], arrays.output_extents[:] = shapes.extents, shapes.output_extents
         arrays.integers[:] = shapes.integers

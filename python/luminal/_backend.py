@@ -1,6 +1,6 @@
 # ===- _backend.py - torch.compile(backend="luminal") ---------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The backend that dynamo finds by the entry point ``luminal`` of the group ``torch_dynamo_backends``."""
+"""The backend that dynamo finds through the entry point ``luminal`` of the group ``torch_dynamo_backends``."""
 from __future__ import annotations
 
 import functools
@@ -31,15 +31,15 @@ def backend(graph_module: fx.GraphModule, example_inputs: Sequence[Any], *, mode
     compiled = _trace.trace(graph_module, example_inputs, compiler)
     if negated := [i for i, value in enumerate(example_inputs) if isinstance(value, torch.Tensor) and value.is_neg()]:
         compiled = _resolving(compiled, negated)
-    # Dynamo compiles anew for another grad mode, and for inputs that require gradients where these did not.
+    # Dynamo recompiles for another grad mode, and for inputs that newly require gradients.
     can_differentiate = torch.is_grad_enabled() and any(
         isinstance(value, torch.Tensor) and value.requires_grad for value in example_inputs)
     return _training.guard(compiled) if can_differentiate else compiled
 
 
 def _resolving(function: Callable[..., Any], positions: Sequence[int]) -> Callable[..., Any]:
-    """Calls ``function`` with what the tensors at ``positions`` are, where their memory holds the negative of it, as of the
-    imaginary part of a conjugate; dynamo guards which do."""
+    """Resolves the negative bit of the tensors at ``positions`` before calling ``function``: their memory contains the
+    negated values, as for the imaginary part of a conjugate. Dynamo guards which tensors these are."""
     def call(*args: Any) -> Any:
         given = list(args)
         for i in positions:
@@ -55,7 +55,7 @@ def _resolving(function: Callable[..., Any], positions: Sequence[int]) -> Callab
 
 
 def _is_full_graph() -> bool:
-    """Whether the caller asked for ``fullgraph=True``, of which dynamo does not tell its backends."""
+    """Whether the caller set ``fullgraph=True``, which dynamo does not pass to backends."""
     try:
         return bool(InstructionTranslator.current_tx().one_graph)
     except (AttributeError, LookupError):
@@ -63,8 +63,9 @@ def _is_full_graph() -> bool:
 
 
 def _mark_arguments(gm: fx.GraphModule, unseen: set[int], prepare: bool, count: int) -> None:
-    """Notes which arguments are parameters and buffers, but for those whose changes PyTorch does not see; whose writes
-    AOTAutograd counts; and which may be bases of the ``count`` arguments of dynamo's graph, which nothing guards."""
+    """Marks arguments that are parameters or buffers (except those whose changes PyTorch does not see), arguments whose
+    writes AOTAutograd counts, and arguments that may be bases of the ``count`` arguments of dynamo's graph and are
+    therefore unguarded."""
     context = torch._guards.TracingContext.try_get()
     metadata = context.fw_metadata if context is not None else None
     if metadata is None:
@@ -72,7 +73,7 @@ def _mark_arguments(gm: fx.GraphModule, unseen: set[int], prepare: bool, count: 
     weights = set(metadata.static_input_indices or ()) - unseen if prepare else set()
     counted = set(metadata.mutated_graph_handled_indices_seen_by_autograd)
     arguments = gm.graph.find_nodes(op="placeholder")
-    # AOTAutograd gives the base in place of arguments that share its memory, of which one is written to.
+    # If several arguments share memory and one is written to, AOTAutograd passes their base instead.
     written = set(metadata.mutated_graph_handled_indices) if len(arguments) < count else set()
     for position, node in enumerate(arguments):
         node.meta |= {mark: True for mark, positions in (
@@ -96,7 +97,7 @@ def _compile_graph(options: Options, is_strict: bool, unseen: set[int], count: i
 
 def compile_whole(compile_program: Callable[[Program], bytes], options: Options,
                   graph_module: fx.GraphModule) -> GraphRunner | None:
-    """One artifact for all of a graph; None where it computes no tensor. Raises UnsupportedOpError."""
+    """Compiles a whole graph as one artifact; None if it computes no tensor. Raises UnsupportedOpError."""
     program = _graph.make_program(graph_module, options.device, options.in_place)
     if program is None:
         return None

@@ -1,6 +1,6 @@
 # ===- _bench.py - luminal.bench ----------------------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Times a model in eager PyTorch, through Inductor and through Luminal, side by side, with errors against float64."""
+"""Times a model in eager PyTorch, Inductor and Luminal, interleaved, and compares their results with float64."""
 from __future__ import annotations
 
 import copy
@@ -21,23 +21,23 @@ FORMS = ("eager", "inductor", "luminal")
 
 @dataclasses.dataclass
 class Row:
-    """One form of the model."""
+    """Results for one form of the model."""
 
     form: str
     milliseconds: float
-    """Of a call: the median over the rounds of each round's fastest."""
+    """Time of a call: the median over the rounds of the fastest call in each round."""
     first_seconds: float
-    """Of the first call, which compiles."""
+    """Time of the first call, which includes compilation."""
     error: float
-    """The largest difference from float64, by the largest value there."""
+    """The largest difference from the float64 result, relative to its largest value."""
     problem: str = ""
-    """Why there are no numbers."""
+    """The reason if there are no numbers."""
     notes: list[str] = dataclasses.field(default_factory=list)
-    """What of it is not what its name says: what PyTorch runs itself of the form ``luminal``."""
+    """Exceptions to the form's name, such as ops of the form ``luminal`` that PyTorch runs."""
 
 
 class Table(list[Row]):
-    """The rows; ``print`` shows them as a table, and so does a notebook."""
+    """The rows. ``print`` and notebooks show them as a table."""
 
     COLUMNS = ("", "ms a call", "by eager", "first s", "error")
 
@@ -62,12 +62,13 @@ class Table(list[Row]):
 def bench(model: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None, *,
           forms: tuple[str, ...] = FORMS, rounds: int = 7, seconds: float = 0.05,
           options: Mapping[str, Any] | None = None, others: Mapping[str, Callable[..., Any]] | None = None) -> Table:
-    """Calls ``model`` in every form, the forms taking turns round by round.
+    """Times ``model`` in every form, interleaving the forms round by round.
 
-    ``others``: more forms by name, called as they are: candidates of ``luminal.explore``, compiled.
+    ``others``: additional forms by name, which are called as they are, such as compiled candidates of
+    ``luminal.explore``.
 
-    ``seconds``: of each form in each round, at least. ``options``: of ``torch.compile`` with this backend. Tensors on a
-    GPU are waited for. A form that fails has its reason in the table.
+    ``seconds``: minimum time for each form in each round. ``options``: of ``torch.compile`` with this backend. Each call
+    waits for tensors on a GPU. If a form fails, the table shows the reason.
     """
     if not callable(model):
         raise _errors.ArgumentError(f"model is a {type(model).__name__}: expected a module or a function")
@@ -93,7 +94,7 @@ def bench(model: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: Mapping
                 calls[form] = call
             if form == "luminal" and not graphs:
                 row.notes.insert(0, "no graph was compiled: these are the times of eager PyTorch")
-        except Exception as error:  # whatever another compiler raises
+        except Exception as error:  # any exception of another compiler
             row.problem = f"{type(error).__name__}: {_errors.sentence(getattr(error, 'inner_exception', None) or error)}"
     times: dict[str, list[float]] = {form: [] for form in calls}
     with torch.no_grad():
@@ -108,7 +109,7 @@ def bench(model: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: Mapping
 
 def _compile(model: Callable[..., Any], form: str, options: Mapping[str, Any] | None,
              graphs: list[int]) -> Callable[..., Any]:
-    """``graphs`` grows with each graph that this backend compiles."""
+    """Compiles ``model`` in a form. Appends to ``graphs`` for each graph that this backend compiles."""
     if form == "eager":
         return model
     if form == "inductor":
@@ -143,7 +144,7 @@ def _wait(outputs: Any) -> None:
 
 
 def _float64(model: Callable[..., Any], args: Any, kwargs: Any) -> list[torch.Tensor] | None:
-    """The outputs in float64; None where the model cannot run so."""
+    """The outputs in float64; None if the model cannot run in float64."""
     def widen(value: Any) -> Any:
         return value.double() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
 

@@ -1,6 +1,6 @@
 # ===- _cache.py - Artifacts of earlier processes --------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Keeps artifacts by what they were made of: the archive, the options, the machine and the version."""
+"""Caches artifacts, keyed by the archive, the options, the machine and the version."""
 from __future__ import annotations
 
 import contextlib
@@ -25,7 +25,7 @@ log = logging.getLogger("luminal")
 
 
 def folder() -> pathlib.Path:
-    """LUMINAL_CACHE, else ``luminal/artifacts`` in the user's cache folder."""
+    """LUMINAL_CACHE, or ``luminal/artifacts`` in the user's cache folder."""
     named = os.environ.get("LUMINAL_CACHE")
     if named:
         return pathlib.Path(named)
@@ -33,7 +33,7 @@ def folder() -> pathlib.Path:
 
 
 def limit() -> int:
-    """Bytes that artifacts may take in the folder: LUMINAL_CACHE_BYTES, else 4 GiB; 0: none is kept."""
+    """Maximum number of bytes of artifacts in the folder: LUMINAL_CACHE_BYTES, or 4 GiB; 0 disables the cache."""
     text = os.environ.get("LUMINAL_CACHE_BYTES")
     if not text:
         return 4 << 30
@@ -47,7 +47,7 @@ def limit() -> int:
 
 
 def _machine() -> bytes:
-    """What code for ``native`` depends on: the processor and its instruction sets."""
+    """The properties on which code for ``native`` depends: the processor and its instruction sets."""
     try:
         text = pathlib.Path("/proc/cpuinfo").read_text()
     except OSError:
@@ -57,7 +57,7 @@ def _machine() -> bytes:
 
 
 def _library() -> bytes:
-    """Which library compiles: its file changes with every build."""
+    """Identifies the library that compiles; its file changes with every build."""
     path = pathlib.Path(_capi.library()._name)
     status = path.stat()
     return f"{_capi.library().luminal_version().decode()} {status.st_size} {status.st_mtime_ns}".encode()
@@ -74,13 +74,15 @@ def _key(archive: bytes, texts: list[str], device: str) -> str:
 
 def compile_archive(archive: bytes, options: Options, texts: list[str], device: str = "",
                     modules: Mapping[str, str] | None = None, told: list[_report.Report] | None = None) -> bytes:
-    """The artifact of an archive, from the cache where it is there.
+    """The artifact of an archive, from the cache if it is there.
 
-    ``texts``: the options as the C interface takes them. ``device``: what code depends on, if not on the host's processor
-    alone. ``modules``: what a report calls the nodes; an artifact of the cache has no names of one model. ``told``: gets the
-    report of the artifact where another compile may not find the same program, and where there is one all the same.
+    ``texts``: the options as the C interface takes them. ``device``: further properties that the code depends on, besides
+    the host's processor. ``modules``: the names of nodes for reports; cached artifacts contain no names of a particular
+    model. ``told``: receives the report of the artifact if compiling again might find another program, or if there is a
+    report anyway.
     """
-    # A report tells of a compile; rules, kernels and samples are in files that may change.
+    # Do not cache a compilation with a report, which describes it, or with files (rules, kernels, samples) that may
+    # change.
     usable = options.cache and not (options.report or options.rules or options.kernels or options.sample_inputs)
     path = folder() / f"{_key(archive, texts, device)}.lum" if usable else None
     searched, modules = _report.is_searched(texts), modules or {}
@@ -90,7 +92,7 @@ def compile_archive(archive: bytes, options: Options, texts: list[str], device: 
         if data:
             log.info("artifact from %s", path)
             if searched and told is not None and kept is not None:
-                with contextlib.suppress(OSError, _errors.ArgumentError):  # it was made for a model with other names
+                with contextlib.suppress(OSError, _errors.ArgumentError):  # it was written for a model with other names
                     told.append(_report.Report.read(kept))
             return data
     log.debug("options of the compiler: %s", " ".join(texts))
@@ -117,33 +119,33 @@ def compile_archive(archive: bytes, options: Options, texts: list[str], device: 
 
 
 def tell(notes: Iterable[str]) -> None:
-    """Warns of what the compiler warned of."""
+    """Emits the compiler's warnings."""
     for note in notes:
         warnings.warn(f"luminal: {note}", _errors.LuminalWarning, stacklevel=2)
 
 
 def _read(path: pathlib.Path) -> bytes:
-    """The artifact in a file of the cache; none where the file is not there, or was cut short."""
+    """The artifact in a file of the cache; empty if the file is missing or truncated."""
     try:
         data = path.read_bytes()
     except OSError:
         return b""
     if not zipfile.is_zipfile(io.BytesIO(data)):
         return b""
-    with contextlib.suppress(OSError):  # a folder that may only be read
+    with contextlib.suppress(OSError):  # a read-only folder
         os.utime(path)
     return data
 
 
 def _trim(kept: pathlib.Path, most: int) -> None:
-    """Removes artifacts from the folder of ``kept``, with their reports, those first whose last use is longest ago, until
-    ``most`` bytes are left."""
+    """Removes the least recently used artifacts with their reports from the folder of ``kept``, until ``most`` bytes are
+    left."""
     files: dict[str, list[pathlib.Path]] = {}
     sizes: dict[str, int] = {}
     used: dict[str, int] = {}
     for path in kept.parent.iterdir():
         if found := re.fullmatch(r"([0-9a-f]{64})(\.lum|-[0-9a-f]{16}\.json)", path.name):
-            with contextlib.suppress(OSError):  # another process removes it
+            with contextlib.suppress(OSError):  # another process is removing it
                 status, key = path.stat(), found[1]
                 files.setdefault(key, []).append(path)
                 sizes[key] = sizes.get(key, 0) + status.st_size
@@ -161,7 +163,7 @@ def _trim(kept: pathlib.Path, most: int) -> None:
 
 
 def write_atomically(path: pathlib.Path, data: bytes) -> None:
-    """Others see all of the file or none of it. Raises OSError."""
+    """Writes a file so that others see either all of it or nothing. Raises OSError."""
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
         try:
             file.write(data)
@@ -173,7 +175,7 @@ def write_atomically(path: pathlib.Path, data: bytes) -> None:
 
 
 def _write(path: pathlib.Path, data: bytes, beside: Mapping[pathlib.Path, bytes] | None = None) -> None:
-    """A cache that cannot be written is no failure. ``beside``: files that go with it."""
+    """Stores an artifact. A cache that cannot be written is not an error. ``beside``: files to store with it."""
     most = limit()
     if len(data) > most:
         return

@@ -1,8 +1,8 @@
 # ===- _caches.py - Caches of transformers as arguments and results ----------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""torch.export takes tensors in containers that it knows. The caches of keys and values that models of transformers take and
-return (``DynamicCache``, ``StaticCache``, ``EncoderDecoderCache`` and their kinds) are made such containers here: of all their
-tensors, layer after layer. What else such an object holds has to be the same in every call."""
+"""Registers the key and value caches of transformers models (``DynamicCache``, ``StaticCache``, ``EncoderDecoderCache``
+and their subclasses) as pytree containers of their tensors, layer by layer, because torch.export takes tensors only in
+containers it knows. Everything else in such an object must be the same in every call."""
 from __future__ import annotations
 
 import dataclasses
@@ -16,14 +16,14 @@ from torch.utils import _pytree as pytree
 
 @dataclasses.dataclass(frozen=True)
 class _Slot:
-    """In the place of a tensor: its number."""
+    """Stands for a tensor, by its number."""
 
     index: int
 
 
 @dataclasses.dataclass(frozen=True)
 class _Object:
-    """A cache, or a layer of one, without its tensors."""
+    """A cache or one of its layers, without its tensors."""
 
     kind: type
     attributes: tuple[tuple[str, Any], ...]
@@ -36,14 +36,14 @@ class _Container:
 
 
 def _kinds() -> tuple[type, ...]:
-    """Of caches and of their layers, as far as they are imported."""
+    """The classes of caches and of their layers that have been imported."""
     module = sys.modules.get("transformers.cache_utils")
     names = ("Cache", "CacheLayerMixin")
     return tuple(getattr(module, name) for name in names if isinstance(getattr(module, name, None), type))
 
 
 def _take(value: Any, kinds: tuple[type, ...], tensors: list[torch.Tensor]) -> Any:
-    """What is left of a value when its tensors are taken out."""
+    """Moves the tensors of a value to ``tensors``; returns the rest."""
     if isinstance(value, torch.Tensor):
         tensors.append(value)
         return _Slot(len(tensors) - 1)
@@ -57,7 +57,7 @@ def _take(value: Any, kinds: tuple[type, ...], tensors: list[torch.Tensor]) -> A
 
 
 def _give(rest: Any, tensors: list[Any]) -> Any:
-    """The value again, with other tensors."""
+    """Rebuilds the value with other tensors."""
     if isinstance(rest, _Slot):
         return tensors[rest.index]
     if isinstance(rest, _Object):
@@ -92,7 +92,7 @@ def _all_kinds(kind: type) -> Iterator[type]:
 
 
 def register() -> None:
-    """Makes caches known that are imported by now, but for those that somebody has made known."""
+    """Registers the cache classes imported so far, except for those that are registered already."""
     for base in _kinds()[:1]:
         for kind in _all_kinds(base):
             if kind not in pytree.SUPPORTED_NODES:

@@ -1,6 +1,7 @@
 # ===- _capi.py - The C interface through ctypes -------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""``include/luminal-c/Luminal.h`` in Python: structs, functions, and errors as exceptions. ctypes releases the GIL."""
+"""``include/luminal-c/Luminal.h`` in Python: structs, functions, and errors as exceptions. ctypes releases the GIL during
+calls."""
 from __future__ import annotations
 
 import ctypes
@@ -16,16 +17,16 @@ from . import _errors
 INPUT, OUTPUT, WEIGHT, STATE, INTEGER = range(5)
 SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE = range(3)
 
-# Names of the element types, in the order of luminal_dtype.
+# Names of the element types, indexed by luminal_dtype.
 DTYPES = ["float32", "float16", "bfloat16", "float64", "int32", "int64", "bool", "int8", "uint8", "float8_e4m3fn",
           "float8_e5m2", "int16", "uint16", "uint32"]
 
-# By luminal_error_code.
+# Exceptions by luminal_error_code.
 _EXCEPTIONS: dict[int, type[_errors.LuminalError]] = {
     2: _errors.ArgumentError, 3: _errors.ArtifactError, 4: _errors.CompileError, 5: _errors.CompileError,
     6: _errors.DTypeError, 7: _errors.ShapeError, 8: _errors.CallError, 9: _errors.FailedAssertionError}
 IMPORT_FAILED = 4
-# A luminal_status, and one that is no error: watched weights, or stored objects, are not what they were.
+# Values of luminal_status: an error, and a status that is not an error: watched weights or stored objects have changed.
 ERROR, CHANGED = 1, 2
 
 
@@ -69,10 +70,10 @@ class CallRequest(ctypes.Structure):
                 ("num_threads", ctypes.c_void_p), ("current_stream", ctypes.c_void_p), ("stream_device", ctypes.c_int32)]
 
 
-# Functions of a request, which take `allocator` first.
+# Functions of a request whose first argument is `allocator`.
 ALLOCATE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
-# Others of a request.
+# Other functions of a request.
 NUM_THREADS = ctypes.CFUNCTYPE(ctypes.c_int32)
 CURRENT_STREAM = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
 
@@ -140,7 +141,7 @@ class StepRanges(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("user", ctypes.c_void_p), ("begin", BEGIN_RANGE), ("end", END_RANGE)]
 
 
-# The functions that are used: result, arguments. Checked once, when the library is loaded.
+# The result and argument types of the functions that are used. Checked once, when the library is loaded.
 _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "luminal_version": (ctypes.c_char_p, []),
     "luminal_set_team": (None, [ctypes.c_void_p]),
@@ -195,7 +196,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
 
 
 def _candidates() -> list[pathlib.Path]:
-    """Where the library may be, best first: the wheel's own, then that of a build in the source tree."""
+    """Paths where the library may be, best first: in the wheel, then in a build in the source tree."""
     package = pathlib.Path(__file__).resolve().parent
     folders = [package / "lib", package.parents[1] / "build" / "release" / "lib"]
     return [folder / name for folder in folders for name in ("libluminal.so", "libluminal-runtime.so")]
@@ -203,7 +204,7 @@ def _candidates() -> list[pathlib.Path]:
 
 @functools.cache
 def library() -> ctypes.CDLL:
-    """The shared library, loaded at the first use: the file that LUMINAL_LIBRARY names, else that of the package."""
+    """The shared library, loaded at first use: the file that LUMINAL_LIBRARY names, or that of the package."""
     named = os.environ.get("LUMINAL_LIBRARY")
     paths = [pathlib.Path(named)] if named else _candidates()
     path = next((path for path in paths if path.exists()), None)
@@ -221,14 +222,14 @@ def library() -> ctypes.CDLL:
 
 
 def check(status: int) -> None:
-    """Raises the last error of this thread as the exception of its code."""
+    """Raises the last error of this thread as the exception for its code."""
     if status:
         code, message = library().luminal_last_error_code(), library().luminal_last_error().decode()
         raise _EXCEPTIONS.get(code, _errors.LuminalError)(message)
 
 
 def take_buffer(buffer: ctypes.c_void_p) -> bytes:
-    """What a luminal_buffer holds, which is freed."""
+    """The contents of a luminal_buffer, which is freed."""
     try:
         return ctypes.string_at(library().luminal_buffer_data(buffer), library().luminal_buffer_size(buffer))
     finally:
@@ -236,14 +237,15 @@ def take_buffer(buffer: ctypes.c_void_p) -> bytes:
 
 
 def compile_bytes(archive: bytes, name: str, options: Sequence[str]) -> tuple[bytes, list[str]]:
-    """Compiles an archive to an artifact, both in memory; returns it and the warnings. Raises CompileError."""
+    """Compiles an archive to an artifact, both in memory; returns the artifact and the warnings. Raises CompileError."""
     made = ctypes.c_void_p()
     notes = _compile(archive, name.encode(), options, lambda request: library().luminal_compile_bytes(request, ctypes.byref(made)))
     return take_buffer(made), notes
 
 
 def compile_file(source: str | os.PathLike[str], target: str | os.PathLike[str], options: Sequence[str]) -> list[str]:
-    """Compiles a file to a file, which names that of its weights by its place; returns the warnings. Raises CompileError."""
+    """Compiles a file to a file, which refers to the file of its weights by a path; returns the warnings. Raises
+    CompileError."""
     return _compile(b"", os.fsencode(source), options,
                     lambda request: library().luminal_compile_file(request, os.fsencode(target)))
 
@@ -268,7 +270,8 @@ def _compile(archive: bytes, name: bytes, options: Sequence[str], call: Callable
 
 
 def _unsupported(heard: list[tuple[int, str, str, str, int]]) -> list[_errors.UnsupportedOp]:
-    """The nodes that an error of the importer and its notes name: the error has the reasons, each note an op."""
+    """The unsupported ops in an error of the importer and its notes: the error has the reasons, each note names one op.
+    """
     ops: list[_errors.UnsupportedOp] = []
     reasons: dict[str, str] = {}
     for severity, message, node, file, line in heard:

@@ -1,6 +1,6 @@
 # ===- _compile.py - luminal.compile ---------------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compiles a whole model over ``torch.export``; the result has the model's own signature."""
+"""Compiles a whole model with ``torch.export``; the result has the model's own signature."""
 from __future__ import annotations
 
 import dataclasses
@@ -35,10 +35,10 @@ def compile(model: Source, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any]
             dynamic_shapes: Any = None, **options: Unpack[OptionValues]) -> CompiledModel:
     """Compiles ``model`` for inference as it runs on ``args`` and ``kwargs``.
 
-    ``model``: a module or function, an ``ExportedProgram``, or the path of a ``.pt2`` file (these two need no
-    arguments). ``dynamic_shapes``: as of ``torch.export.export``. Weights stay the model's: what changes them between
-    two calls is seen by the second. Raises UnsupportedOpError, which lists every op that is not supported, and
-    ArgumentError for an option that there is not.
+    ``model``: a module or function, an ``ExportedProgram``, or the path of a ``.pt2`` file (the last two need no
+    arguments). ``dynamic_shapes``: see ``torch.export.export``. Weights remain the model's: a change of a weight takes
+    effect at the next call. Raises UnsupportedOpError, which lists every unsupported op, and ArgumentError for an unknown
+    option.
     """
     _versions.check_torch(torch.__version__)
     parsed = Options.parse(options)
@@ -54,7 +54,7 @@ def compile(model: Source, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any]
             known = _trace.decompositions()
             wanted = {targets.get(op.node) for op in error.ops}
             table = {op: known[op] for op in wanted if op in known}
-            # torch.export keeps the steps of torch.vmap, which are gone once the program is traced again.
+            # torch.export keeps the steps of torch.vmap; they disappear when the program is traced again.
             may_trace &= any(getattr(op, "__module__", None) == "torch._functorch.predispatch" for op in wanted)
             if not table and not may_trace:
                 raise
@@ -63,8 +63,8 @@ def compile(model: Source, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any]
 
 
 def _without_devices(exported: ExportedProgram) -> ExportedProgram:
-    """Without what it asserts of devices: PyTorch takes ``cuda`` and ``cuda:0`` for two when it traces again, and where
-    all tensors are is looked at for the whole program."""
+    """Removes assertions about devices: when PyTorch traces again, it treats ``cuda`` and ``cuda:0`` as different. The
+    devices of all tensors are checked for the whole program instead."""
     graph = _archive.copy_graph(exported.graph)
     graph.set_codegen(exported.graph._codegen)
     for node in graph.find_nodes(op="call_function", target=torch.ops.aten._assert_tensor_metadata.default):
@@ -78,15 +78,15 @@ def _owner_of(module: torch.nn.Module, path: str) -> tuple[torch.nn.Module, str]
 
 
 class CompiledModel:
-    """A compiled model: called like the model, from any number of threads at once."""
+    """A compiled model. It is called like the model, by any number of threads concurrently."""
 
     def __init__(self, exported: ExportedProgram, owner: torch.nn.Module | None, options: Options,
                  program: bytes | None = None, symbols: Mapping[str, str] | None = None) -> None:
-        """``program``: the text of one that is equal, to be compiled in the archive's place; ``symbols``: the user's names
-        of symbols."""
+        """``program``: the text of an equal program to compile instead of the archive; ``symbols``: the user's names of
+        symbols."""
         self._exported, self._owner, self._program, self._dims = exported, owner, program, symbols or {}
         self._specs, self._calls = exported.graph_signature, exported.call_spec
-        # Tensors are named by their nodes, which are unique: the name of a buffer may be that of an input.
+        # Tensors are named by their nodes, whose names are unique: a buffer may have the same name as an input.
         self._stored = {spec.arg.name: spec.target for spec in self._specs.input_specs if spec.kind in _STORED}
         self._where = self._locate()
         self._layouts = self._find_layouts() if options.in_place else {}
@@ -96,7 +96,7 @@ class CompiledModel:
         self._returned = self._find_returned()
         self._names = _computed.name_sizes(exported.graph)
         self._symbols = _computed.find_symbols(exported.graph)
-        # PyTorch does not see that these change.
+        # PyTorch does not count changes of inference tensors.
         is_unseen = any(self._value(name).is_inference() for name in self._where)
         self._options = options = options if options.freeze or not is_unseen else dataclasses.replace(options, prepare=False)
         place = self._place = self._find_place()
@@ -106,7 +106,7 @@ class CompiledModel:
             _cache.compile_archive(self._input(), options, place.texts(options), place.device.describe(place.at),
                                    self._modules, told), self._modules)
         self.artifact = place.device.load(self._data, place.at)
-        """The loaded artifact: its signature is in ``inputs``, ``outputs``, ``weights`` and ``states``."""
+        """The loaded artifact, with its signature in ``inputs``, ``outputs``, ``weights`` and ``states``."""
         self._report = told[0] if told else None
         self._sources = self.artifact.inputs + self.artifact.weights + self.artifact.states
         layouts = {i: self._layouts[t.name] for i, t in enumerate(self._sources) if t.name in self._layouts}
@@ -126,7 +126,7 @@ class CompiledModel:
         return describe(f"{name} compiled for {self._place.at}", self.artifact.inputs, integers_of(self.artifact), self.artifact.outputs)
 
     def _locate(self) -> dict[str, tuple[dict[str, Any], str]]:
-        """For each stored tensor the dictionary that holds it now, read at every call, and its key there."""
+        """For each stored tensor, the dictionary that holds it, which is read at every call, and its key there."""
         where: dict[str, tuple[dict[str, Any], str]] = {}
         for name, path in self._stored.items():
             assert path is not None
@@ -143,19 +143,19 @@ class CompiledModel:
         return where
 
     def _find_layouts(self) -> dict[str, _strides.Layout]:
-        """Of user inputs that are not row-major in the call that was traced; any other may come in later ones."""
+        """Layouts of user inputs that were not row-major in the traced call; later calls may have other layouts."""
         written = {spec.target for spec in self._specs.output_specs if spec.kind != OutputKind.USER_OUTPUT}
         users = {s.arg.name for s in self._specs.input_specs if s.kind == InputKind.USER_INPUT and s.arg.name not in written}
         values = {n.name: n.meta["val"] for n in self._exported.graph.find_nodes(op="placeholder") if n.name in users}
         found = {name: _strides.find(value, False, bool(written)) for name, value in values.items()
                  if isinstance(value, torch.Tensor)}
-        # Guards are conditions on the extents of the inputs as they are.
+        # Guards are conditions on the extents of the inputs before they are replaced by their storages.
         is_guarded = bool(getattr(self._exported, "_guards_code", None))
         return {name: layout for name, layout in found.items()
                 if layout is not None and not (is_guarded and -1 in layout.shape)}
 
     def _find_returned(self) -> dict[int, str]:
-        """Results that are arguments of the call, which it wrote to: the program does not compute them."""
+        """Results that are arguments of the call to which it wrote; the program does not compute these."""
         users = {s.arg.name for s in self._specs.input_specs if s.kind == InputKind.USER_INPUT}
         nodes = {node.name: node for node in self._exported.graph.nodes}
         found = {}
@@ -167,7 +167,7 @@ class CompiledModel:
         return found if len(found) < len(self._specs.output_specs) else {}
 
     def _find_modules(self) -> dict[str, str]:
-        """The module that each node of the program is of; of a function's own nodes, the function."""
+        """The module of each node of the program; for a function's own nodes, the function."""
         if self._program is not None:
             return {}
         modules = _modules.table(self._exported.graph.nodes)
@@ -184,22 +184,22 @@ class CompiledModel:
         return holder[key]  # type: ignore[no-any-return]
 
     def _constants(self) -> dict[str, torch.Tensor]:
-        """What the program itself holds, as far as it is small and nothing writes to it."""
+        """The constants of the program that are small and never written to."""
         names = [spec.arg.name for spec in self._specs.input_specs if spec.kind == InputKind.CONSTANT_TENSOR]
         return {n: self._value(n) for n in names if 0 < self._value(n).numel() * self._value(n).element_size() <= 1024}
 
     def _input(self) -> bytes:
-        """What is compiled."""
+        """The archive or program text to compile."""
         return self._program if self._program is not None else self._archive(self._constants(), self._layouts)
 
     def _named_input(self) -> bytes:
-        """The same with the modules of its nodes."""
+        """The same, with the modules of the nodes."""
         return self._program if self._program is not None else _modules.put_in_archive(self._input(), self._modules)
 
     def _archive(self, tensors: Mapping[str, torch.Tensor], layouts: Mapping[str, _strides.Layout],
                  is_saved: bool = False) -> bytes:
-        """``tensors``: the values that it holds; ``layouts``: of inputs in whose place it has their storages;
-        ``is_saved``: others than this object will call it."""
+        """The archive. ``tensors``: the values that it contains; ``layouts``: of inputs that are replaced by their
+        storages; ``is_saved``: whether the artifact will be called without this object."""
         if is_saved and self._names:
             raise _errors.CompileError("cannot be saved: the caller computes " + ", ".join(map(str, self._names)))
         graph = _archive.copy_graph(self._exported.graph)
@@ -228,8 +228,9 @@ class CompiledModel:
 
     @property
     def report(self) -> _report.Report:
-        """What the compiler did. Compiles again where nothing was measured, which makes the same program, and no file was asked
-        for, and where a model with other names made the artifact of the cache."""
+        """The compiler's report. The first access compiles again, unless the compilation measured or wrote a report to a
+        file; without measurements the result is the same program. It also compiles again if the cached artifact was made
+        for a model with other names."""
         if self._report is None:
             texts = self._place.texts(self._options)
             data, _, self._report = _report.compile_with_report(self._named_input(), "graph", texts)
@@ -244,16 +245,16 @@ class CompiledModel:
         return _capi.compile_bytes(self._input(), "graph", texts)[0].decode()
 
     def rule_texts(self) -> list[str]:
-        """The options of its search for equal programs, as the C interface takes them."""
+        """The options of saturation, as the C interface takes them."""
         return self._options.rule_texts()
 
     def of_program(self, text: str) -> CompiledModel:
-        """The same model by the text of another program with its signature, which no rules change."""
+        """The same model, compiled from the text of another program with the same signature, without applying rules."""
         options = dataclasses.replace(self._options, rules=(), rule_sets=("none",), search_budget=0.0, search_candidates=0)
         return CompiledModel(self._exported, self._owner, options, text.encode())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes an artifact with the weights as they are now; ``luminal.load`` and ``luminal-run`` read it."""
+        """Writes an artifact with the present values of the weights, for ``luminal.load`` and ``luminal-run``."""
         values = {name: self._value(name) for name in self._where}
         texts = [t for t in self._place.texts(self._options) if t != "--allow-missing-weights"] + ["--embed-weights"]
         if self._program is None:
@@ -268,10 +269,10 @@ class CompiledModel:
 
     def profile(self, trace: str | os.PathLike[str] | None = None, args: tuple[Any, ...] | None = None,
                 kwargs: Mapping[str, Any] | None = None, *, calls: int = 1) -> _profile.Profile:
-        """Times each step of a call, or of several; ``trace``: a file for Perfetto (ui.perfetto.dev).
+        """Times each step of a call, or of several calls. ``trace``: a file for Perfetto (ui.perfetto.dev).
 
-        ``args`` and ``kwargs``: by default those that the model was compiled for. Weights are prepared by the first call
-        of a model, and its memory is new then: call it before, to see what later calls do.
+        ``args`` and ``kwargs``: by default those for which the model was compiled. The first call of a model allocates
+        memory and precomputes values from weights; call the model once before, to see the times of later calls.
         """
         given, named = self._samples(args, kwargs)
         with torch.no_grad():
@@ -279,25 +280,26 @@ class CompiledModel:
 
     def debug(self, args: tuple[Any, ...] | None = None, kwargs: Mapping[str, Any] | None = None, *,
               on_step: Callable[[_steps.StepCall], object] = _steps.tell) -> Any:
-        """A call of which each step is waited for: ``on_step`` is told of it before it runs and after, and may read what it
-        reads and writes; what it raises ends the call. By default it prints them. ``args`` and ``kwargs``: as of ``profile``.
+        """Makes a call that waits for each step. ``on_step`` is called before and after each step and may read the step's
+        operands and results; an exception that it raises ends the call. By default it prints the steps. ``args`` and
+        ``kwargs``: see ``profile``.
         """
         given, named = self._samples(args, kwargs)
         with torch.no_grad():
             return _steps.watch(self.artifact, lambda: self._call(given, named), on_step)
 
     def _samples(self, args: tuple[Any, ...] | None, kwargs: Mapping[str, Any] | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """These arguments of a call, or those that the model was compiled for."""
+        """The given arguments, or those for which the model was compiled."""
         if args is None and kwargs is None:
             if self._exported.example_inputs is None:
                 raise _errors.ArgumentError("the program has no sample inputs: args has to be given")
-            # What the model writes to stays as it was given.
+            # Clone the samples, because the model may write to its arguments.
             args, kwargs = pytree.tree_map_only(torch.Tensor, torch.clone, self._exported.example_inputs)
         return args or (), dict(kwargs or {})
 
     def _make_direct(self, options: Options) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any] | None] | None:
-        """The call without a look at each tensor; None where it takes or gives more than tensors in row-major order, and
-        where Python has to read their addresses."""
+        """A fast call that does not check each tensor. None if the model takes or returns anything but row-major tensors,
+        or if Python must read their addresses."""
         users = [spec.arg.name for spec in self._specs.input_specs if spec.kind == InputKind.USER_INPUT]
         outputs = [spec for i, spec in enumerate(self._specs.output_specs)
                    if spec.kind == OutputKind.USER_OUTPUT and i not in self._returned]
@@ -312,7 +314,7 @@ class CompiledModel:
             [result.device for result in self._results], {}, {})
         stored = _stored.Stored(list(self._where.values()))
         runner = GraphRunner(self.artifact, program, options.freeze, is_guarded=False, stored=stored)
-        runner.watch = self._watch  # one count of changes for all calls
+        runner.watch = self._watch  # a single count of changes for all calls
         if runner.reader is None or not runner.is_direct or any(result.device != self._place.at for result in self._results):
             return None
         computed = iter(range(len(outputs)))
@@ -327,7 +329,7 @@ class CompiledModel:
         return self._call(args, kwargs)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """With a look at each tensor."""
+        """The call that checks each tensor."""
         inputs = self._flatten(args, kwargs)
         tensors = [inputs[t.name] if t.name in inputs else self._value(t.name) for t in self._sources]
         for tensor, spec in zip(tensors, self._sources if self._in_place is None else self._in_place.arguments):
