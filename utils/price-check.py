@@ -16,7 +16,7 @@ With --schedules, of each kernel all legal schedules of its forms and beside the
 within each kernel, and how much longer than the fastest the static choice takes (regret), of kernels and of programs.
 --search=SECONDS adds the regret of what a search of that time finds. --reports reads reports of earlier runs (--keep).
 
-Exit code 1 where a program cannot be compiled or timed, or, with --check, where a figure misses what docs/LLIR.md states.
+Exit code 1 where a program cannot be compiled or timed, or, with --check, where a figure misses what docs/Machine.md states.
 """
 import argparse
 import importlib.util
@@ -31,7 +31,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# What --check asks for (docs/LLIR.md, "Costs").
+# What --check asks for (docs/Machine.md, "Prices").
 LEAST_RANK, LEAST_WITHIN, MOST_ERROR, MOST_REGRET = 0.9, 0.7, 0.25, 1.15
 # Within a kernel, times or prices that are closer say nothing about an order; and times of which all are as close as this.
 SAME, ALL_SAME = 1.03, 1.05

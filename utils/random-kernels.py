@@ -18,7 +18,7 @@ import sys
 import time
 
 FILTER = "--gtest_filter=RandomKernels.*"
-# The forms that each device has (docs/LLIR.md).
+# The forms that each device has (docs/CodeGeneration.md).
 FORMS = {"cpu": ("elements", "rows", "product", "ordered", "stages", "streamed", "row-program"),
          "cuda": ("elements", "rows", "blocks", "ordered", "updates", "streamed-blocks", "transposes", "row-program", "whole",
                   "sequence")}

@@ -56,7 +56,7 @@ def CallLibrariesPass : Pass<"llir-call-libraries", "::mlir::func::FuncOp"> {
   let summary = "Replace ops by library calls where the library is faster";
   let description = [{
     Replaces flat ops by calls of a library of the device where the machine model predicts that the call is faster than a
-    kernel (docs/LLIR.md, "Libraries"). A matrix product is replaced together with the views of its operands and with the
+    kernel (docs/GPU.md, "Libraries"). A matrix product is replaced together with the views of its operands and with the
     scale, sum, bias and activation that follow it.
 
     Before:
@@ -88,7 +88,7 @@ def JoinElementsPass : Pass<"llir-join-elements", "::mlir::func::FuncOp"> {
   let description = [{
     Fuses into a kernel of one-row products a preceding kernel that has no other reader. This may be another one-row product
     that is read at the index that is written, such as a gate. It may be the kernel that computes the row, such as a norm:
-    then each thread block computes the row once and shares it (docs/LLIR.md, the form `share`). A kernel that sums a few
+    then each thread block computes the row once and shares it (docs/GPU.md, the form `share`). A kernel that sums a few
     elements of such products, such as those of a token's experts, fuses them too (the form `spread`). Applies only to
     machines with thread blocks, where a launch costs more than the repeated work.
 
@@ -117,7 +117,7 @@ def ChooseLayoutsPass : Pass<"llir-choose-layouts", "::mlir::func::FuncOp"> {
   let description = [{
     Applies where a product can load an operand in whole vectors neither along the contracted index nor along the operand's
     own dims. A dim that the contracted index steps through may then be stored innermost in all values that share it
-    (docs/LLIR.md, "Layouts"). The contracted index is reordered to have that dim innermost, and weights are prepared in that
+    (docs/Layouts.md, "Layouts"). The contracted index is reordered to have that dim innermost, and weights are prepared in that
     order. Done if the target predicts that all products and copies concerned take less time together.
 
     Before:
@@ -183,7 +183,7 @@ def PackWeightsPass : Pass<"llir-pack-weights", "::mlir::func::FuncOp"> {
   let description = [{
     A product on a CPU reads vectors of columns from panels, which it packs in each call. Weights are the same in every call:
     where the target predicts that the product is faster if it does not pack them, they are prepared as panels
-    (docs/LLIR.md, "Panels of weights").
+    (docs/Layouts.md, "Packed weights").
 
     Before:
     ```mlir
@@ -212,7 +212,7 @@ def JoinRowsPass : Pass<"llir-join-rows", "::mlir::func::FuncOp"> {
   let summary = "Fuse kernels over the same rows";
   let description = [{
     Fuses kernels that read each other's results and compute the same rows, if a row depends on no other row of these kernels,
-    its intermediate values fit on chip, and the target predicts that one kernel is faster (docs/LLIR.md, "Row programs").
+    its intermediate values fit on chip, and the target predicts that one kernel is faster (docs/Fusion.md, "Row programs").
 
     Before:
     ```mlir
@@ -238,7 +238,7 @@ def JoinRowsPass : Pass<"llir-join-rows", "::mlir::func::FuncOp"> {
 def ScheduleKernelsPass : Pass<"llir-schedule-kernels", "::mlir::ModuleOp"> {
   let summary = "Choose a schedule for each kernel";
   let description = [{
-    Gives each kernel without a schedule the one that the target proposes (docs/LLIR.md, "Schedules"). Existing schedules
+    Gives each kernel without a schedule the one that the target proposes (docs/Schedules.md). Existing schedules
     are kept; it is an error if the target cannot run one.
 
     Before:

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Emits the body of a kernel's function: a loop over work items and the code of
-// one work item, as the kernel's schedule says (docs/LLIR.md, "Schedules"). The
+// one work item, as the kernel's schedule says (docs/Schedules.md). The
 // schedule alone selects the form; nothing here inspects sizes for that.
 //
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-// How much code fusion puts into one kernel (docs/LLIR.md).
+// How much code fusion puts into one kernel (docs/Fusion.md).
 // DEFINE: %{opt} = luminal-opt %s --llir-fuse-kernels="code-budget=100" -o %t
 // RUN: %{opt} && FileCheck %s --input-file=%t
 // RUN: %{opt} --remarks-filter-analyse=llir-fuse-kernels 2>&1 | FileCheck %s --check-prefix=CODE

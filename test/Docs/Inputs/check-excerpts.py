@@ -1,4 +1,4 @@
-# ===- check-excerpts.py - Whether a page shows what is in files ------------------===#
+# ===- check-excerpts.py - Whether a page shows what is in files ---------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Usage: check-excerpts.py PAGE.md DIRECTORY: a block whose first line is "// FILE" shows lines of that file: each line of the

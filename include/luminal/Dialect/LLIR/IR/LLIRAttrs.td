@@ -97,7 +97,7 @@ def LLIR_LoopFormAttr : LLIR_Attr<"LoopForm", "loop_form"> {
   let description = [{
     `op` is the position of an op in the kernel's body, counted from 0. `form` names how the op's loops are written; the
     form `keep` keeps the op's elements after they are computed. Each form defines which numbers it takes and what they
-    mean (docs/LLIR.md).
+    mean (docs/Schedules.md).
 
     Example: `#llir.loop_form<op1 = tile {rows = 14, vectors = 2}>`
   }];
@@ -148,7 +148,7 @@ def LLIR_LoopsAttr : LLIR_Attr<"Loops", "loops"> {
   let description = [{
     How a kernel runs on a machine; its body does not say. The first case whose guard holds applies; the last case has
     no guard. `llir-schedule-kernels` writes the schedule, emitters follow it, and the interpreter ignores it
-    (docs/LLIR.md, "Schedules").
+    (docs/Schedules.md).
 
     Example: `#llir.loops<if (s0: [0, 4]) grid(d1:512) op0 = dot {rows = 2} else grid(d1:256, d0:112) op0 = tile {rows = 14}>`
   }];

@@ -304,8 +304,8 @@ def LLIR_KernelOp : LLIR_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock]> {
     `overwrites` lists operands whose memory a result is written to; such a result has the operand's elements in the
     same places (`llir-write-states`). Each element is read only by the thread that overwrites it, before the write.
 
-    `loops` is the kernel's schedule: how it runs on a machine (`llir-schedule-kernels` chooses it, docs/LLIR.md
-    "Schedules"). It does not change what the kernel computes.
+    `loops` is the kernel's schedule: how it runs on a machine (`llir-schedule-kernels` chooses it,
+    docs/Schedules.md). It does not change what the kernel computes.
 
     Example:
     ```mlir

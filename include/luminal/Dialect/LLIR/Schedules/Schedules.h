@@ -1,8 +1,8 @@
 //===- Schedules.h - Which schedule a kernel gets -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A *form* is a way to write the loops of a kernel; docs/LLIR.md describes
-// each. Only schedules look at sizes; emitters follow the schedule.
+// A *form* is a way to write the loops of a kernel; docs/Schedules.md
+// describes each. Only schedules look at sizes; emitters follow the schedule.
 //
 //===----------------------------------------------------------------------===//
 

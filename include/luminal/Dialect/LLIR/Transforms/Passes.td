@@ -10,8 +10,8 @@ def ExpandRowFunctionsPass : Pass<"llir-expand-row-functions", "::mlir::func::Fu
   let summary = "Expand softmax, layer_norm and rms_norm";
   let description = [{
     Rewrites row functions as reductions and elementwise ops, as `llir-fuse-kernels` does with those that are left. The
-    pass runs before library calls are chosen. Products that will run in one loop with a softmax (docs/LLIR.md, "Jointly
-    over one streamed dim") are then known, and are left to kernels.
+    pass runs before library calls are chosen. Products that will run in one loop with a softmax (docs/Fusion.md,
+    "Streamed kernels") are then known, and are left to kernels.
   }];
   let options = [
     Option<"chipBytes", "chip-bytes", "int64_t", "::luminal::MachineModel().getChipBytes()",
@@ -263,7 +263,7 @@ def FuseKernelsPass : Pass<"llir-fuse-kernels", "::mlir::func::FuncOp"> {
     read it, or if one kernel reads it too often to recompute it. softmax, layer_norm and rms_norm are expanded first,
     so that they fuse like all other ops.
 
-    No kernel has more code than `code-budget` (docs/LLIR.md): a value that would exceed the budget is written to memory
+    No kernel has more code than `code-budget` (docs/Fusion.md): a value that would exceed the budget is written to memory
     and read by the next kernel. Only a single op, with the index arithmetic before it, may exceed the budget.
 
     Anchors over the same rows that depend on each other (a softmax between two products) become stages of one kernel if
