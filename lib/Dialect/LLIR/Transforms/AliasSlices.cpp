@@ -38,7 +38,7 @@ struct RowRange {
 /// A map through which an op reads one of its operands.
 struct MapOf {
   MapAttr map;
-  /// Its domain.
+  /// The domain of the map.
   SmallVector<Expr> extents;
 };
 
@@ -52,12 +52,13 @@ private:
   std::optional<RowRange> findRange(BlockArgument argument, unsigned dim) const;
 
   Assumptions symbols;
-  /// By tensor and first row, and then by type: positions of rows are few.
+  /// The aliases by tensor and first row, then by type: each has few rows.
   DenseMap<std::pair<Value, int64_t>, SmallVector<AliasOp, 1>> aliases;
 };
 } // namespace
 
-/// The map through which an operand is read; std::nullopt where there is none.
+/// Returns the map through which an operand is read; std::nullopt if there is
+/// none.
 static std::optional<MapOf> getMap(OpOperand &operand) {
   if (auto view = dyn_cast<ViewOp>(operand.getOwner()))
     return MapOf{view.getMap(), hlir::getExtents(view.getResult())};
@@ -81,8 +82,8 @@ static void setMap(OpOperand &operand, MapAttr map) {
     product.setMaps(product.getLhsMap(), map);
 }
 
-/// The rows that are read of an argument; std::nullopt where they are not known
-/// constants.
+/// Returns the rows of an argument that the kernel reads; std::nullopt if they
+/// are not constant.
 std::optional<RowRange> AliasSlices::findRange(BlockArgument argument,
                                                unsigned dim) const {
   std::optional<RowRange> all;
@@ -161,7 +162,7 @@ void AliasSlices::runOnOperation() {
   symbols = Assumptions(hlir::getAssumptions(func).getSymbols());
   aliases.clear();
   for (KernelOp kernel : func.getBody().front().getOps<KernelOp>())
-    // What is updated in place has the result's type.
+    // The operand of an update in place must keep the result's type.
     for (unsigned i = kernel.getInPlace() ? 1 : 0;
          i < kernel.getInputs().size(); ++i)
       narrow(kernel, i);

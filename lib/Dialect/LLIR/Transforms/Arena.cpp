@@ -20,10 +20,9 @@ static Expr alignUp(const Expr &bytes, const Assumptions &symbols) {
 }
 
 namespace {
-/// Live ranges by steps: those that overlap a given one are found without a
-/// look at the others. A tree of halves of the steps: a range is listed as
-/// covering the largest nodes that lie in it, and as touching all nodes above
-/// and including them.
+/// Finds the live ranges that overlap a given one without visiting the others.
+/// A binary tree over the steps: each range is listed as covering the largest
+/// nodes inside it, and as touching these nodes and all their ancestors.
 class LiveRanges {
 public:
   explicit LiveRanges(unsigned steps)
@@ -39,7 +38,8 @@ public:
     });
   }
 
-  /// The numbers of all ranges that overlap `range`; some more than once.
+  /// Finds the numbers of all ranges that overlap `range`; some occur
+  /// repeatedly.
   void findOverlapping(const ArenaRequest &range,
                        llvm::SmallVectorImpl<unsigned> &found) const {
     forEachPart(range, [&](size_t node) {
@@ -50,7 +50,7 @@ public:
   }
 
 private:
-  /// The largest nodes that together are the steps of `range`.
+  /// Visits the largest nodes that together are the steps of `range`.
   template <typename Fn>
   void forEachPart(const ArenaRequest &range, Fn fn) const {
     size_t begin = leaves + range.first, end = leaves + range.last + 1;
@@ -73,8 +73,8 @@ struct Plan {
   int64_t total = std::numeric_limits<int64_t>::max();
 };
 
-/// All sizes are known: requests are placed one after the other, each at the
-/// lowest gap, and of several orders the best is taken.
+/// A packer for known sizes: places requests one after the other, each in the
+/// lowest gap, and keeps the best of several orders.
 class Packer {
 public:
   Packer(llvm::ArrayRef<ArenaRequest> requests, const Assumptions &symbols)
@@ -84,8 +84,8 @@ public:
       steps = std::max(steps, request.last + 1);
   }
 
-  /// Improves the best plan by those that begin with this order. What ends at
-  /// the top came too late: it is placed first in the next plan.
+  /// Tries orders that begin with `order`. The request at the top of a plan was
+  /// placed too late, so the next order places it first.
   void improve(llvm::SmallVector<unsigned> order);
 
   const Plan &getBest() const { return best; }
@@ -95,10 +95,11 @@ private:
 
   llvm::ArrayRef<ArenaRequest> requests;
   unsigned steps = 0;
-  /// No plan is smaller.
+  /// A lower bound of every plan.
   int64_t bound;
   Plan best;
-  /// Pairs of requests that were compared. Long programs get fewer plans.
+  /// The pairs of requests compared so far, which limits the plans that long
+  /// programs get.
   size_t compared = 0;
 };
 } // namespace
@@ -150,14 +151,14 @@ void Packer::improve(llvm::SmallVector<unsigned> order) {
   }
 }
 
-/// Sizes are known only at run time: disjoint slots, each as large as the
-/// largest request that uses it.
+/// A packer for sizes that are known only at run time: disjoint slots, each as
+/// large as the largest request that uses it.
 static Expr packSlots(llvm::ArrayRef<ArenaRequest> requests,
                       llvm::ArrayRef<unsigned> order,
                       const Assumptions &symbols,
                       llvm::SmallVectorImpl<Expr> &offsets) {
   struct Slot {
-    /// By first step; their live ranges are disjoint.
+    /// The requests by first step; their live ranges are disjoint.
     std::map<unsigned, unsigned> members;
     Expr bytes;
     double nominal = 0;
@@ -165,7 +166,7 @@ static Expr packSlots(llvm::ArrayRef<ArenaRequest> requests,
   std::vector<Slot> slots;
   for (unsigned i : order) {
     auto isFree = [&](const Slot &slot) {
-      // The last one that begins no later than this one ends.
+      // The last request that begins no later than this one ends.
       auto after = slot.members.upper_bound(requests[i].last);
       return after == slot.members.begin() ||
              requests[std::prev(after)->second].last < requests[i].first;
@@ -201,7 +202,7 @@ bool llir::haveConstantSizes(llvm::ArrayRef<ArenaRequest> requests) {
 
 ArenaPeak llir::findPeak(llvm::ArrayRef<ArenaRequest> requests,
                          const Assumptions &symbols) {
-  // The requests that begin and end at each step.
+  // The bytes that requests add or release at each step.
   std::map<unsigned, double> changes;
   for (const ArenaRequest &request : requests) {
     double bytes = nominalValue(alignUp(request.bytes, symbols), symbols);

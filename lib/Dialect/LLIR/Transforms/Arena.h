@@ -11,14 +11,14 @@
 
 namespace luminal::llir {
 
-/// A live range: memory needed from step `first` to step `last`, inclusive.
+/// A live range: memory is needed from step `first` to step `last`, inclusive.
 struct ArenaRequest {
   Expr bytes;
   unsigned first, last;
 };
 
-/// Peak live bytes, for the symbols' nominal values: no plan is
-/// smaller.
+/// The peak of live bytes, with symbols at their nominal values: a lower bound
+/// for every plan.
 struct ArenaPeak {
   double bytes = 0;
   /// The first step at which the peak is reached.
@@ -27,12 +27,13 @@ struct ArenaPeak {
 ArenaPeak findPeak(llvm::ArrayRef<ArenaRequest> requests,
                    const Assumptions &symbols);
 
-/// Whether requests are placed by offset; else, since sizes are known only at
-/// run time, they share slots as large as the largest of them.
+/// Returns whether all sizes are constants, so that requests are placed by
+/// offset. Otherwise sizes are known only at run time, and requests share slots
+/// as large as the largest request in them.
 bool haveConstantSizes(llvm::ArrayRef<ArenaRequest> requests);
 
-/// Offsets, multiples of 64, so that requests that overlap in time never
-/// overlap in memory, whatever the symbols' values; returns the size of the
+/// Computes offsets, multiples of 64. Requests that overlap in time never
+/// overlap in memory, whatever the symbols' values. Returns the size of the
 /// arena.
 Expr packArena(llvm::ArrayRef<ArenaRequest> requests,
                const Assumptions &symbols,

@@ -25,7 +25,7 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Symbols of types and of maps in `op` and its body.
+/// Collects the symbols of types and maps in `op` and its body.
 static void collectSymbols(Operation *op, std::set<std::string> &used) {
   std::vector<std::string> names;
   auto add = [&](ArrayRef<Expr> exprs) {
@@ -45,8 +45,8 @@ static void collectSymbols(Operation *op, std::set<std::string> &used) {
   used.insert(names.begin(), names.end());
 }
 
-/// Refuses a symbol that cannot be solved, and drops unused symbols; not those
-/// of a variant, for which the ranges say when it runs.
+/// Rejects a symbol that cannot be solved, and drops unused symbols. A variant
+/// keeps its symbols, because their ranges say when it runs.
 static LogicalResult checkSymbols(func::FuncOp func, bool isVariant) {
   auto table = func->getAttrOfType<hlir::SymbolsAttr>(hlir::kSymbolsAttr);
   if (!table)
@@ -96,8 +96,8 @@ public:
     for (auto func : module.getOps<func::FuncOp>()) {
       if (func.isDeclaration())
         continue;
-      // Kernels of a schedule take its symbols, and their buffers are checked
-      // at the steps.
+      // Kernels of a schedule use its symbols, and their buffers are checked at
+      // the steps.
       bool isKernel = !schedules.empty();
       SmallVector<Requirement> own = hlir::getRequirements(func);
       if ((!isKernel && failed(checkSymbols(func, variants.contains(func)))) ||

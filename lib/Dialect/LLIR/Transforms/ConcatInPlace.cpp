@@ -30,12 +30,12 @@ using namespace luminal::llir;
 using luminal::hlir::MapAttr;
 
 namespace {
-/// What the rows are a copy of: elements of an operand, by their index there.
+/// A part of the concatenation: a copy of elements of an operand.
 struct Part {
   Value operand;
   MapAttr map;
   SmallVector<Expr> extents;
-  /// Whether a kernel may write them where they are joined.
+  /// Whether a kernel may write the part directly.
   bool isWritten = false;
 };
 
@@ -53,14 +53,14 @@ private:
   void join(KernelOp kernel, ArrayRef<Part> parts);
 
   Assumptions symbols;
-  /// What is computed when weights are bound, where equal values are one.
+  /// The ops computed when weights are bound, where equal values are merged.
   DenseSet<Operation *> prepared;
-  /// Values that are parts already.
+  /// Values that are parts of a concatenation already.
   DenseSet<Value> taken;
 };
 } // namespace
 
-/// Whether an update in place writes the memory of a value.
+/// Returns whether an update in place writes the memory of a value.
 static bool isUpdated(Value value) {
   return llvm::any_of(getReaders(value), [&](Operation *reader) {
     auto update = dyn_cast<KernelOp>(reader);
@@ -69,8 +69,8 @@ static bool isUpdated(Value value) {
   });
 }
 
-/// Whether the value's step alone has its memory, so that it may be a part of
-/// another's.
+/// Returns whether the value's memory belongs to its own step only, so that it
+/// may be a part of another value's memory.
 bool ConcatInPlace::mayWrite(Value operand) const {
   Operation *op = operand.getDefiningOp();
   auto kernel = dyn_cast_or_null<KernelOp>(op);
@@ -88,7 +88,7 @@ bool ConcatInPlace::mayWrite(Value operand) const {
 Decision ConcatInPlace::findParts(KernelOp kernel, ArrayRef<Rows> rows,
                                   SmallVectorImpl<Part> &parts) {
   Value joined = getYielded(kernel)[0];
-  // Who reads a part afterwards would read what an update has written there.
+  // A later reader of a part would see what the update wrote there.
   if (isUpdated(kernel.getResults()[0]))
     return Decision::refuse("an update writes its memory");
   DenseSet<Value> written;
@@ -140,7 +140,7 @@ void ConcatInPlace::runOnOperation() {
   func::FuncOp func = getOperation();
   if (func.isDeclaration() || !llvm::hasSingleElement(func.getBody()))
     return;
-  // Sizes may be zero, so without extents.
+  // Sizes may be zero, so the ranges of extents do not hold.
   symbols = Assumptions(hlir::getAssumptions(func).getSymbols());
   taken.clear();
   prepared = findPrepared(func);

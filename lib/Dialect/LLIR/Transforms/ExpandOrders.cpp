@@ -37,10 +37,10 @@ void ExpandOrders::runOnOperation() {
   Assumptions symbols = hlir::getAssumptions(block.getTerminator());
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
     auto expanded = dyn_cast<ExpandOpInterface>(op);
-    // On a CPU libraries are the runtime's.
+    // On a CPU the runtime's libraries compute these ops.
     if (!expanded || (!blockThreads && isa<LibraryOpInterface>(op)))
       continue;
-    // What came with another one.
+    // The op was replaced together with another one.
     if (op.use_empty()) {
       op.erase();
       continue;

@@ -19,7 +19,7 @@ using namespace luminal::llir;
 using luminal::hlir::MapAttr;
 
 namespace {
-/// Builds flat ops over the domain of one row function and its rows.
+/// Builds flat ops over the domain of one row function, and over its rows.
 class RowBuilder {
 public:
   explicit RowBuilder(Operation *op)
@@ -47,7 +47,7 @@ public:
     return ElementwiseOp::create(b, hlir::withElementType(type, b.getI1Type()),
                                  Fn::Equal, ValueRange{x, y});
   }
-  /// `then` where `condition`, an i1, holds.
+  /// Selects `then` where `condition`, an i1, holds.
   Value select(Value condition, Value then, Value otherwise) {
     return ElementwiseOp::create(b, then.getType(), Fn::Select,
                                  ValueRange{condition, then, otherwise});
@@ -55,7 +55,7 @@ public:
   Value reduce(ReduceKind kind, Value value) {
     return llir::ReduceOp::create(b, rowType, kind, value);
   }
-  /// One value per row, broadcast to its elements.
+  /// Broadcasts one value per row to the elements of the row.
   Value spread(Value row) {
     SmallVector<Expr> dims;
     for (unsigned i = 0; i + 1 < domain.size(); ++i)
@@ -63,7 +63,7 @@ public:
     return ViewOp::create(b, domainType, row,
                           MapAttr::get(b.getContext(), domain.size(), dims));
   }
-  /// A scalar broadcast to all rows.
+  /// Broadcasts a scalar to all rows.
   Value perRow(Value scalar) {
     return ViewOp::create(b, rowType, scalar,
                           MapAttr::get(b.getContext(), domain.size() - 1, {}));
@@ -74,7 +74,7 @@ public:
         b, scalar,
         DenseElementsAttr::get(scalar, b.getFloatAttr(compute, value))));
   }
-  /// The number of elements of a row.
+  /// Returns the number of elements of a row.
   Value count() {
     if (std::optional<int64_t> n = domain.back().asConstant())
       return constant(static_cast<double>(*n));
@@ -105,20 +105,21 @@ private:
 
 using CanEndStream = function_ref<bool(ProductOpInterface)>;
 
-/// The operands of an elementwise op of that function; none for other values.
+/// Returns the operands of an elementwise op with function `fn`; empty for any
+/// other value.
 static OperandRange getOperandsOf(Value v, Fn fn) {
   auto op = v.getDefiningOp<ElementwiseOp>();
   return op && op.getFn() == fn ? op.getInputs() : OperandRange({}, 0);
 }
 
-/// Whether every element of `v` is that number.
+/// Returns whether every element of `v` is `number`.
 static bool isNumber(Value v, double number) {
   while (auto view = v.getDefiningOp<llir::ViewOp>())
     v = view.getOperand();
   return getFloatSplat(v) == number;
 }
 
-/// What `v`, an i1, compares with -inf; null where it is something else.
+/// Returns the value that `v`, an i1, compares with -inf; null for other ops.
 static Value getComparedWithLowest(Value v) {
   OperandRange operands = getOperandsOf(v, Fn::Equal);
   if (operands.size() != 2)
@@ -129,16 +130,16 @@ static Value getComparedWithLowest(Value v) {
   return isNumber(operands[0], lowest) ? operands[1] : Value();
 }
 
-/// What a maximum over the last dim is of; null where `v` is none.
+/// Returns the operand of a maximum over the last dim; null if `v` is none.
 static Value getMaximized(Value v) {
   auto reduce = v.getDefiningOp<llir::ReduceOp>();
   return reduce && reduce.getKind() == ReduceKind::Max ? reduce.getOperand()
                                                        : Value();
 }
 
-/// The value of which `mask`, an i1 for each row, says that the row is nothing
-/// but -inf: by its maximum, or by no element being another. Null where it says
-/// something else.
+/// If `mask`, an i1 for each row, says that all elements of the row are -inf,
+/// returns the value with these rows. The mask may test the maximum of the row,
+/// or that no element differs from -inf. Otherwise null.
 static Value getEmptyRowsOf(Value mask) {
   if (Value largest = getComparedWithLowest(mask))
     return getMaximized(largest);
@@ -148,9 +149,8 @@ static Value getEmptyRowsOf(Value mask) {
   return any && !isOther.empty() ? getComparedWithLowest(isOther[0]) : Value();
 }
 
-/// The value that takes the place of `v`, a softmax or what that is cast to,
-/// where it is zero in the rows that are nothing but -inf, and otherwise the
-/// same; null where there is none.
+/// Returns the value that replaces `v`, a softmax or a cast of one, by zero in
+/// rows that are entirely -inf; null if there is none.
 static Value getSafeSoftmax(SoftmaxOp op, Value v) {
   if (!v.hasOneUse())
     return {};
@@ -173,8 +173,9 @@ static Value getSafeSoftmax(SoftmaxOp op, Value v) {
   return isSame ? select->getResult(0) : Value();
 }
 
-/// The f16 or bf16 that all that reads `v`, of f32, reads in place of it; null
-/// where there is none. Products of them add f32.
+/// Returns the f16 or bf16 value that all readers of the f32 value `v` use
+/// instead of it; null if there is none. Products of such values accumulate in
+/// f32.
 static Value getNarrowed(Value v) {
   if (!v.hasOneUse() || !getElementTypeOrSelf(v).isF32())
     return {};
@@ -185,12 +186,12 @@ static Value getNarrowed(Value v) {
 }
 
 namespace {
-/// What others read of a softmax.
+/// The softmax weights as other ops read them.
 struct Weights {
   Value value;
-  /// Whether rows that are nothing but -inf are zero.
+  /// Whether rows that are entirely -inf become zero.
   bool isSafe = false;
-  /// The ops between, which go where products take the softmax's place.
+  /// The ops in between; they are erased if products read the softmax directly.
   SmallVector<Operation *, 2> between;
 };
 } // namespace
@@ -209,7 +210,7 @@ static Weights findWeights(SoftmaxOp op) {
   }
 }
 
-/// Factors change places, so that products have weights on the left.
+/// Swaps the factors of products so that the weights are the left operand.
 static void turnProducts(Value weights) {
   for (Operation *user : weights.getUsers())
     if (auto product = dyn_cast<GemmOp>(user);
@@ -223,7 +224,8 @@ static void turnProducts(Value weights) {
     }
 }
 
-/// Whether the products that read `weights` have its rows as their own.
+/// Returns whether the products that read `weights` have its rows as their
+/// rows.
 static bool haveRows(Value weights) {
   SmallVector<Expr> domain = hlir::getExtents(weights);
   unsigned count = domain.size() - 1;
@@ -241,8 +243,8 @@ static bool haveRows(Value weights) {
   });
 }
 
-/// The same product with an index space of its own: `to` says where an index
-/// of it and of k, which are of these extents, was.
+/// Moves a product to the index space `space`: `to` maps an index of it, and of
+/// k, to the old index.
 static GemmOp moveProduct(GemmOp op, ArrayRef<Expr> to, ArrayRef<Expr> space,
                           const Assumptions &sizes) {
   OpBuilder b(op);
@@ -256,16 +258,17 @@ static GemmOp moveProduct(GemmOp op, ArrayRef<Expr> to, ArrayRef<Expr> space,
 }
 
 namespace {
-/// A product of weights, and how its rows become theirs.
+/// A product that reads softmax weights, and how to give it their rows.
 struct RowMove {
   GemmOp op;
-  /// As of moveProduct; and where an index of the product is in the moved one.
+  /// The arguments of moveProduct, and the map from an index of the product to
+  /// that of the moved one.
   SmallVector<Expr> to, space, back;
 };
 } // namespace
 
-/// Refused where the rows of the product, in another shape, are not those of
-/// the weights.
+/// Returns std::nullopt if the rows of the product, in another shape, are not
+/// those of the weights.
 static std::optional<RowMove> findMove(Operation *user, ArrayRef<Expr> rows,
                                        const Assumptions &sizes) {
   auto op = dyn_cast<GemmOp>(user);
@@ -310,8 +313,9 @@ static std::optional<RowMove> findMove(Operation *user, ArrayRef<Expr> rows,
   return move;
 }
 
-/// Products that are read through a view which only renames their elements
-/// become products over what the view gives, on the way back from `v`.
+/// Moves products that are read through a view which only renames their
+/// elements to the index space of the view, for all products that `v` depends
+/// on.
 static void moveScores(Value v, const Assumptions &sizes) {
   SmallVector<Value> pending{v};
   llvm::SmallPtrSet<Operation *, 8> seen;
@@ -341,8 +345,9 @@ static void moveScores(Value v, const Assumptions &sizes) {
   }
 }
 
-/// Gives the products around a softmax its rows, where they have them in
-/// another shape. Whether those of the weights have them then.
+/// Gives the products around a softmax its rows, if they have them in another
+/// shape. Returns whether the products that read the weights then have these
+/// rows.
 static bool shareRows(SoftmaxOp op, Value weights) {
   if (haveRows(weights))
     return true;
@@ -373,8 +378,8 @@ static bool shareRows(SoftmaxOp op, Value weights) {
 // Rows that share columns
 //===----------------------------------------------------------------------===//
 
-/// What divides the dim wherever it stands in `e`; 1 where it does not, null
-/// where it stands otherwise.
+/// Returns the divisor of the dim in all its uses in `e`; 1 if `e` does not use
+/// the dim, std::nullopt if it uses it in another way.
 static std::optional<int64_t> getDivisor(const Expr &e, unsigned dim) {
   if (!e.usesDim(dim))
     return 1;
@@ -394,8 +399,8 @@ static std::optional<int64_t> getDivisor(const Expr &e, unsigned dim) {
 }
 
 namespace {
-/// Values over the rows and columns of a softmax, with one dim of the rows as
-/// two: runs of `count` indices.
+/// Values over the rows and columns of a softmax, with one dim of the rows
+/// split into two: runs of `count` indices.
 class RowSplit {
 public:
   RowSplit(Value weights, unsigned dim, int64_t count)
@@ -404,14 +409,14 @@ public:
     std::tie(space, to) = split(domain);
   }
 
-  /// `v`, over the domain, over what it became.
+  /// Returns `v`, a value over the domain, over the split domain.
   Value apply(Value v);
-  /// The product of weights with `weights` in their place, in its own shape.
+  /// Returns the product with `weights` as its weights, in its own shape.
   Value apply(GemmOp product, Value weights);
 
 private:
-  /// The extents of an index space whose first dims are the rows, and where an
-  /// index of what it became was.
+  /// Returns the split extents of an index space whose first dims are the rows,
+  /// and the map from a split index to the old one.
   std::pair<SmallVector<Expr>, SmallVector<Expr>>
   split(ArrayRef<Expr> extents) const {
     SmallVector<Expr> found, was;
@@ -501,7 +506,7 @@ Value RowSplit::apply(GemmOp product, Value weights) {
                         MapAttr::get(b.getContext(), extents.size(), back));
 }
 
-/// The products of which the elements of `v` are computed, one by one.
+/// Collects the products that the elements of `v` depend on, one to one.
 static void findScores(Value v, SmallVectorImpl<GemmOp> &scores) {
   if (auto product = v.getDefiningOp<GemmOp>()) {
     if (!llvm::is_contained(scores, product))
@@ -512,10 +517,9 @@ static void findScores(Value v, SmallVectorImpl<GemmOp> &scores) {
   }
 }
 
-/// Gives few rows that read the same columns, as heads do that share keys, a
-/// dim of their own, so that a tile may have them together: a row of the
-/// products is there read by its number in the run alone. The softmax is
-/// another one then.
+/// If few rows read the same columns, as heads that share keys do, gives them a
+/// dim of their own, so that one tile may hold them: the products then read a
+/// row by its number in the run alone. Returns the new softmax.
 static SoftmaxOp joinRows(SoftmaxOp op, Weights &weights, int64_t tileRows) {
   SmallVector<Expr> domain = hlir::getExtents(weights.value);
   unsigned count = domain.size() - 1;
@@ -528,7 +532,7 @@ static SoftmaxOp joinRows(SoftmaxOp op, Weights &weights, int64_t tileRows) {
       products.push_back(product);
     else
       return op;
-  // Dims that columns do not depend on are rows of a tile already.
+  // Dims that the columns do not depend on are rows of a tile already.
   std::optional<unsigned> found;
   int64_t by = 1, rows = 1;
   for (unsigned dim = 0; dim < count; ++dim) {
@@ -584,8 +588,8 @@ static SoftmaxOp joinRows(SoftmaxOp op, Weights &weights, int64_t tileRows) {
   return joined;
 }
 
-/// Whether all that reads a softmax are products that sum over its rows and may
-/// end a stream.
+/// Returns whether all readers of a softmax are products that sum over its rows
+/// and may be the last product of a streamed loop.
 static bool feedsProducts(Value value, CanEndStream canEndStream) {
   return !value.use_empty() &&
          llvm::all_of(value.getUsers(), [&](Operation *user) {
@@ -602,8 +606,8 @@ static bool feedsProducts(Value value, CanEndStream canEndStream) {
          });
 }
 
-/// A product of a softmax: that of its terms, which their sum divides behind
-/// it.
+/// Rewrites a product of softmax weights as a product of the terms, divided by
+/// their sum afterwards.
 static void divideBehind(RowBuilder &row, ProductOpInterface op, Value terms,
                          Value scale) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
@@ -616,7 +620,7 @@ static void divideBehind(RowBuilder &row, ProductOpInterface op, Value terms,
       return v;
     return ElementwiseOp::create(b, to, Fn::Cast, v);
   };
-  // Terms are of the type that the product reads.
+  // The terms have the type that the product reads.
   Value lhs = cast(cast(terms, getElementTypeOrSelf(op.getLhs())),
                    row.getComputeType());
   Value rhs = cast(op.getRhs(), row.getComputeType());
@@ -629,17 +633,17 @@ static void divideBehind(RowBuilder &row, ProductOpInterface op, Value terms,
       ViewOp::create(b, wide, scale,
                      MapAttr::get(b.getContext(), type.getRank(),
                                   SmallVector<Expr>(read.drop_back())));
-  // The factor first: a kernel's body has it before the product, whose stage
-  // then finds the terms where the sum kept them.
+  // The factor comes first: it is then before the product in the kernel's body,
+  // and the product's stage finds the terms where the sum kept them.
   Value scaled = ElementwiseOp::create(
       b, wide, Fn::Mul, ValueRange{factor, product->getResult(0)});
   op->getResult(0).replaceAllUsesWith(cast(scaled, type.getElementType()));
   op.erase();
 }
 
-/// `x` times a positive number where that takes no further operation: `x` is a
-/// multiple already, or one wherever no mask makes it -inf. Else null. (What is
-/// finite and masks otherwise might become -inf.)
+/// Returns `x` times a positive number if that adds no operation: `x` is a
+/// multiple already, or is one wherever no mask makes it -inf. Otherwise null.
+/// (Finite numbers used as masks might become -inf.)
 static Value scaleFor(RowBuilder &b, Value x, double by) {
   auto op = x.getDefiningOp<ElementwiseOp>();
   if (!op)
@@ -683,12 +687,13 @@ static Value scaleFor(RowBuilder &b, Value x, double by) {
   return {};
 }
 
-/// Null where products take the place of all that read it.
+/// Returns null if products replace all readers of the softmax.
 static Value expandSoftmax(SoftmaxOp op, CanEndStream canEndStream,
                            bool hasTiles) {
   Weights weights = findWeights(op);
   turnProducts(weights.value);
-  // Where rows are not the products', those of -inf are better left.
+  // If the products do not have the softmax's rows, rows of -inf are left as
+  // they are.
   bool isJoint = feedsProducts(weights.value, canEndStream) &&
                  (shareRows(op, weights.value) || !weights.isSafe);
   bool isSafe = isJoint && weights.isSafe;
@@ -697,8 +702,8 @@ static Value expandSoftmax(SoftmaxOp op, CanEndStream canEndStream,
     op = joinRows(op, weights, StreamTile::kGroupRows);
   RowBuilder b(op);
   Value x = b.input();
-  // Terms that are rounded anyway are approximate, and powers of 2 where the
-  // scores have a factor that takes the logarithm.
+  // Terms that are rounded anyway may be approximate. They are powers of 2 if
+  // the scores have a factor that absorbs log2(e).
   bool isRounded =
       isJoint && isNarrowFloat(getElementTypeOrSelf(weights.value));
   constexpr double kLog2E = 1.4426950408889634;
@@ -707,17 +712,18 @@ static Value expandSoftmax(SoftmaxOp op, CanEndStream canEndStream,
     x = multiple;
   Value largest = b.reduce(ReduceKind::Max, x), reference = largest, isEmpty;
   if (isSafe) {
-    // Terms of a row of -inf are 0 as they stand, which is what is multiplied.
+    // With reference 0, the terms of a row of -inf are 0, and the product is
+    // too.
     double lowest = -std::numeric_limits<double>::infinity();
     isEmpty = b.isEqual(largest, b.constant(lowest));
     reference = b.select(isEmpty, b.constant(0), largest);
   }
-  // Within what softmax promises: terms are divided by their sum.
+  // softmax allows this error: terms are divided by their sum.
   Fn exponential = multiple    ? Fn::Exp2Fast
                    : isRounded ? Fn::ExpApprox
                                : Fn::ExpFast;
   Value e = b.apply(exponential, b.apply(Fn::Sub, {x, b.spread(reference)}));
-  // One division per row: the sum is at least 1, or NaN.
+  // One division for each row: the sum is at least 1, or NaN.
   Value scale = b.apply(Fn::Recip, b.reduce(ReduceKind::Sum, e));
   if (!isJoint)
     return b.output(b.apply(Fn::Mul, {e, b.spread(scale)}));
@@ -735,7 +741,7 @@ static Value expandSoftmax(SoftmaxOp op, CanEndStream canEndStream,
   return {};
 }
 
-/// `x` divided by its root mean square.
+/// Divides `x` by its root mean square.
 static Value normalize(RowBuilder &b, Value x, double eps) {
   Value square = b.mean(b.apply(Fn::Mul, {x, x}));
   Value scale = b.apply(Fn::Rsqrt, b.apply(Fn::Add, {square, b.constant(eps)}));

@@ -30,7 +30,7 @@ struct ExpandUpdates : llir::impl::ExpandUpdatesPassBase<ExpandUpdates> {
 };
 } // namespace
 
-/// The updates as rows, one for each index in row-major order.
+/// Returns the updates as rows, one for each index, in row-major order.
 static Value flattenUpdates(ImplicitLocOpBuilder &b, ScatterOp op,
                             const Expr &count, const Assumptions &symbols) {
   Value updates = op.getUpdates();
@@ -45,7 +45,7 @@ static Value flattenUpdates(ImplicitLocOpBuilder &b, ScatterOp op,
       hlir::MapAttr(getReshape(op.getContext(), flat, taken, symbols)));
 }
 
-/// One number as a tensor.
+/// Returns a tensor whose elements are all `number`.
 static Value spread(ImplicitLocOpBuilder &b, Type type, int64_t number,
                     ArrayRef<Expr> extents) {
   auto scalar = RankedTensorType::get({}, type);
@@ -57,8 +57,8 @@ static Value spread(ImplicitLocOpBuilder &b, Type type, int64_t number,
                         MapAttr::get(b.getContext(), extents.size(), {}));
 }
 
-/// The scatter by sorted indices: what each row gets is a segment of the
-/// updates in their order, which begins behind those of all rows before.
+/// Replaces the scatter by sorted indices: each row reduces a segment of the
+/// sorted updates, which begins after the segments of all rows before it.
 static Value reduceSegments(ScatterOp op, const Assumptions &symbols) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   MLIRContext *context = op.getContext();
@@ -115,8 +115,8 @@ static Value reduceSegments(ScatterOp op, const Assumptions &symbols) {
                                ValueRange{isUpdated, result, op.getDest()});
 }
 
-/// The updates with each that another of its row follows replaced by the last
-/// of them.
+/// Returns the updates, with each update that a later one of the same row
+/// follows replaced by the last update of that row.
 static Value takeLast(ScatterOp op, const Assumptions &symbols) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   MLIRContext *context = op.getContext();
@@ -126,7 +126,7 @@ static Value takeLast(ScatterOp op, const Assumptions &symbols) {
   bool isNarrow =
       symbols.provablyLessEqual(count, std::numeric_limits<int32_t>::max());
   Type type = isNarrow ? b.getI32Type() : b.getI64Type();
-  // No update.
+  // -1 stands for no update.
   auto scalar = RankedTensorType::get({}, type);
   Value none = llir::ConstantOp::create(
       b, scalar, DenseElementsAttr::get(scalar, b.getIntegerAttr(type, -1)));
@@ -148,8 +148,8 @@ static Value takeLast(ScatterOp op, const Assumptions &symbols) {
                           /*checked=*/true);
 }
 
-/// The scatter of rows to each place once: a gather by the inverse of the
-/// permutation, which integers added to zeros are, in any order.
+/// Replaces a scatter that writes each row once by a gather with the inverse
+/// permutation, which is computed by adding integers to zeros, in any order.
 static Value takeByInverse(ScatterOp op, const Assumptions &symbols) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   Expr rows = hlir::getExtents(op.getDest())[0];
@@ -195,7 +195,8 @@ void ExpandUpdates::runOnOperation() {
       continue;
     }
     if (op.getCombine() != hlir::Combine::Set) {
-      // As many as one column takes in the time of the kernels otherwise.
+      // The number of updates that one column processes in the time of the
+      // other kernels.
       constexpr int64_t kFew = 64;
       const bool isFew = symbols.provablyLessEqual(
           countElements(op.getIndices().getType()), kFew);

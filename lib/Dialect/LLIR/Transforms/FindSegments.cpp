@@ -1,14 +1,15 @@
 //===- FindSegments.cpp - Bags as reductions of segments ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A bag of rows is imported as a scatter whose index counts the bags that have
-// begun. A row of that result cannot be computed by itself; a reduction from
-// the begin of a segment to the next one can.
+// A bag of rows (embedding_bag) is imported as a scatter whose index counts the
+// bags begun so far. A row of that result cannot be computed by itself; the
+// reduction of a segment, from its begin to the next begin, can.
 //
-// The other way round, front ends find the group of each row of a sorted
-// sequence from where the groups end: they count the rows of each, sum the
-// counts, and count for each row the ends up to its place. That is the number
-// that was counted, as it stands: rows that are sorted by it need none of this.
+// Conversely, front ends find the group of each row of a sorted sequence from
+// the ends of the groups: they count the rows of each group, sum the counts,
+// and count for each row the ends up to its position. The result is the number
+// that was counted in the first place, so rows sorted by that number need none
+// of this.
 //
 // Tested by test/Dialect/LLIR/find-segments.mlir.
 //
@@ -40,18 +41,18 @@ struct FindSegments : llir::impl::FindSegmentsPassBase<FindSegments> {
   void runOnOperation() override;
 };
 
-/// Where segments begin: `source` read through `map`, from the number of the
-/// segment, and cast to `type` where that is set.
+/// The segment begins: `source` read through `map`, from the number of the
+/// segment, and cast to `type` if that is set.
 struct Begins {
   Value source;
   MapAttr map;
   Type type;
-  /// How many there are.
+  /// The number of segments.
   Expr count;
 };
 } // namespace
 
-/// The element that all of `v` have; null where that is not known.
+/// Returns the element that all of `v` have; null if it is not known.
 static Attribute getSplat(Value v) {
   while (auto view = v.getDefiningOp<ViewOp>())
     v = view.getOperand();
@@ -66,7 +67,7 @@ static bool isInteger(Attribute element, int64_t value) {
   return number && number.getValue().getSExtValue() == value;
 }
 
-/// Whether a reduction of this kind begins with `element`.
+/// Returns whether `element` is the initial value of a reduction of this kind.
 static bool isInitial(Attribute element, ReduceKind kind) {
   if (auto number = dyn_cast_or_null<FloatAttr>(element)) {
     const APFloat &v = number.getValue();
@@ -79,8 +80,8 @@ static bool isInitial(Attribute element, ReduceKind kind) {
                                   : number.getValue().isMinSignedValue());
 }
 
-/// `v`, of elements [row, segment], as it is for each segment; std::nullopt
-/// where it differs between rows, or is computed.
+/// Returns `v`, of elements [row, segment], as a function of the segment;
+/// std::nullopt if it differs between rows or is computed.
 static std::optional<Begins> findBegins(Value v) {
   Expr count = hlir::getExtents(v).back();
   MLIRContext *context = v.getContext();
@@ -109,14 +110,14 @@ static std::optional<Begins> findBegins(Value v) {
   return Begins{v, MapAttr::get(context, 1, results), type, count};
 }
 
-/// Whether each element of `v` is its own first index.
+/// Returns whether each element of `v` is its own first index.
 static bool isFirstIndex(Value v) {
   auto iota = v.getDefiningOp<IotaOp>();
   return iota && iota.getMap().getResults()[0] == Expr::dim(0);
 }
 
-/// The operand of an op `fn` of two that is not `isOther`; null where there is
-/// none.
+/// Returns the operand of a binary op `fn` that `isOther` does not match; null
+/// if there is none.
 static Value getOperandBeside(Value v, Fn fn,
                               function_ref<bool(Value)> isOther) {
   auto op = v.getDefiningOp<ElementwiseOp>();
@@ -128,8 +129,8 @@ static Value getOperandBeside(Value v, Fn fn,
   return {};
 }
 
-/// The begins that `index` counts: of each row, how many are at or before it,
-/// less one.
+/// Returns the begins that `index` counts: for each row, the number of begins
+/// at or before it, minus one.
 static std::optional<Begins> findCounted(Value index) {
   Value count = getOperandBeside(
       index, Fn::Add, [](Value v) { return isInteger(getSplat(v), -1); });
@@ -154,7 +155,7 @@ static int64_t getRank(Value v) {
   return cast<RankedTensorType>(v.getType()).getRank();
 }
 
-/// Whether a type has each integer up to `most`.
+/// Returns whether a type represents each integer up to `most`.
 static bool holdsAll(Type type, const Expr &most, const Assumptions &symbols) {
   int64_t digits = 0;
   if (auto number = dyn_cast<FloatType>(type))
@@ -165,8 +166,8 @@ static bool holdsAll(Type type, const Expr &most, const Assumptions &symbols) {
                            most, int64_t(1) << std::min<int64_t>(digits, 62));
 }
 
-/// The group of each row, by where groups end, as the number by which rows were
-/// counted.
+/// Replaces the group of each row, found from the ends of groups, by the number
+/// by which rows were counted.
 static Decision replaceGroups(llir::ReduceOp reduce,
                               const Assumptions &symbols) {
   auto refuse = [](StringLiteral why) { return Decision::refuse(why); };
@@ -209,7 +210,7 @@ static Decision replaceGroups(llir::ReduceOp reduce,
   if (auto cast = ones.getDefiningOp<ElementwiseOp>())
     if (cast.getFn() == Fn::Cast)
       ones = cast->getOperand(0);
-  // One bit that is set is -1 as a signed number.
+  // A set bit of i1 is -1 as a signed number.
   if (!isInteger(getSplat(ones),
                  getElementTypeOrSelf(ones).isInteger(1) ? -1 : 1))
     return refuse("not each row counts as one");
@@ -234,7 +235,7 @@ static Decision replaceGroups(llir::ReduceOp reduce,
 // Segments
 //===----------------------------------------------------------------------===//
 
-/// The scatter as a reduction of segments.
+/// Replaces the scatter by a reduction of segments.
 static Decision replace(ScatterOp op, const Assumptions &symbols) {
   if (op.getCombine() == hlir::Combine::Set)
     return Decision::refuse("it sets rows");
@@ -245,7 +246,7 @@ static Decision replace(ScatterOp op, const Assumptions &symbols) {
   std::optional<Begins> begins = findCounted(op.getIndices());
   if (!begins)
     return Decision::refuse("its indices do not count where segments begin");
-  // What is counted are the rows of the destination.
+  // The counted segments must be the rows of the destination.
   const Expr &count = begins->count;
   if (!areEqual({count}, {hlir::getExtents(op.getDest())[0]}, symbols))
     return Decision::refuse("there are more rows than segments");
@@ -277,7 +278,7 @@ void FindSegments::runOnOperation() {
     counts.push_back(op);
   for (llir::ReduceOp op : counts) {
     Location loc = op.getLoc();
-    // Other sums are not worth a remark.
+    // Refusals for other sums get no remark.
     if (replaceGroups(op, symbols))
       reporter.passed(loc, "groups", {});
   }

@@ -1,8 +1,8 @@
 //===- FormConcats.cpp - Long chains of selects that join tensors ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Before fusion, which would cut a chain that is longer than the code of a
-// kernel may be, and write the conditions that it computes.
+// Runs before fusion. Fusion would cut a chain that exceeds the code budget of
+// a kernel, and write the conditions that it computes to memory.
 //
 // Tested by test/Dialect/LLIR/form-concats.mlir.
 //
@@ -38,7 +38,7 @@ private:
 };
 } // namespace
 
-/// Replaces the chain; else why it stays.
+/// Replaces the chain; otherwise returns why it stays.
 StringRef FormConcats::form(ElementwiseOp root, ArrayRef<Rows> rows) {
   Value joined = root.getResult();
   SmallVector<RowsSource> sources;
@@ -51,8 +51,8 @@ StringRef FormConcats::form(ElementwiseOp root, ArrayRef<Rows> rows) {
     Operation *op = source.value.getDefiningOp();
     if (prepared.contains(op))
       return "a part is computed when weights are bound";
-    // Elements of arguments and constants, and what is computed at each index
-    // of the result, are copied.
+    // Copies are made of elements of arguments and constants, and of values
+    // that are computed at each index of the result.
     numComputed +=
         op && !isa<llir::ConstantOp, IotaOp>(op) &&
         haveSameSize(source.extents, hlir::getExtents(source.value), symbols);
@@ -85,7 +85,7 @@ void FormConcats::runOnOperation() {
   symbols = Assumptions(hlir::getAssumptions(func).getSymbols());
   prepared = findPrepared(func);
   Block &block = func.getBody().front();
-  // From the last one, so that a chain is met at its root.
+  // Start with the last op, so that each chain is found at its root.
   SmallVector<ElementwiseOp> ops(block.getOps<ElementwiseOp>());
   DenseSet<Value> inside;
   Reporter reporter(&getContext(), DEBUG_TYPE, func.getSymName());

@@ -1,9 +1,9 @@
 //===- FormRecurrences.cpp - Loops over rows as one op --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a trip reads is an input of the recurrence, through the views that it is
-// made of; what only the loop reads element by element moves into its region,
-// so that it is computed where it is read. Tested by
+// What a trip reads becomes an input of the recurrence, composed with the views
+// before it. Elementwise ops whose only reader is the loop move into its
+// region, so that they are computed where they are read. Tested by
 // test/Dialect/LLIR/form-recurrences.mlir.
 //
 //===----------------------------------------------------------------------===//
@@ -32,7 +32,7 @@ public:
       : repeat(repeat), symbols(hlir::getAssumptions(repeat)),
         builder(repeat.getContext()) {}
 
-  /// The recurrence, before the loop; null where it is none.
+  /// Builds the recurrence before the loop; null if the loop is none.
   RecurrenceOp form(std::string &why);
 
 private:
@@ -49,7 +49,7 @@ private:
 
   mutable hlir::RepeatOp repeat;
   Assumptions symbols;
-  /// In the region.
+  /// Inserts into the region.
   OpBuilder builder;
   Block body;
   struct Input {
@@ -58,11 +58,12 @@ private:
     BlockArgument argument;
   };
   std::vector<Input> inputs;
-  /// Values of the loop's body, and captured ones, in the region.
+  /// Maps values of the loop's body, and captured values, to values of the
+  /// region.
   DenseMap<Value, Value> mapped;
 };
 } // namespace
-
+/// Returns `map` without its first dim; std::nullopt if it depends on the trip.
 /// `map` without its first dim; nothing where it tells trips apart.
 static std::optional<MapAttr> withoutTrip(MapAttr map) {
   SmallVector<Expr> results;
@@ -77,8 +78,9 @@ static std::optional<MapAttr> withoutTrip(MapAttr map) {
   return MapAttr::get(map.getContext(), map.getNumDims() - 1, results);
 }
 
-/// What has the elements of `source` at map(t, i), for the index i of `extents`
-/// in trip t. With `isSunk`, nothing else reads an op that computes them.
+/// Returns the region argument or value that has, at index i of `extents` in
+/// trip t, the element map(t, i) of `source`. With `isSunk`, the op that
+/// computes `source` has no other reader.
 Value Former::getInput(Value source, MapAttr map, ArrayRef<Expr> extents,
                        bool isSunk) {
   while (auto view = source.getDefiningOp<ViewOp>()) {
@@ -121,7 +123,7 @@ Value Former::getRow(Value rows) {
                   ArrayRef(extents).drop_front(), rows.hasOneUse());
 }
 
-/// The same in all trips, so computed before them.
+/// A captured value is the same in all trips, so it is computed before them.
 Value Former::getCaptured(Value value) {
   SmallVector<Expr> extents = hlir::getExtents(value), map;
   for (unsigned i = 0; i < extents.size(); ++i)
@@ -207,7 +209,7 @@ struct FormRecurrences : llir::impl::FormRecurrencesPassBase<FormRecurrences> {
 };
 } // namespace
 
-/// Ops that only what is no more has read.
+/// Erases ops whose last reader was erased.
 static void eraseUnread(ValueRange values) {
   SmallVector<Operation *> work;
   for (Value v : values)

@@ -62,9 +62,9 @@ LogicalResult FuseKernels::checkOps() {
   return success();
 }
 
-/// `source` read through `map` as a whole tensor in memory: the same memory, or
-/// a copy. With `taken`, memory that a step writes and that has no other name
-/// there yet.
+/// Returns `source` read through `map` as a whole tensor in memory: an alias or
+/// a copy. With `taken`, the memory must be written by a step, and must not be
+/// in `taken` yet.
 Value FuseKernels::getWhole(Value source, RankedTensorType type, MapAttr map,
                             const FusionPlan &plan, DenseSet<Value> *taken,
                             OpBuilder &builder) {
@@ -84,7 +84,7 @@ Value FuseKernels::getWhole(Value source, RankedTensorType type, MapAttr map,
                          MapAttr::get(&getContext(), 0, Expr(0)));
 }
 
-/// The buffer that holds a value, and where its elements lie there.
+/// Returns the buffer that holds a value, and the map to its elements there.
 std::pair<Value, MapAttr>
 FuseKernels::findPlace(Value value, const FusionPlan &plan,
                        const DenseMap<Value, Placed> &placed) {
@@ -100,7 +100,8 @@ FuseKernels::findPlace(Value value, const FusionPlan &plan,
           compose(map, it->second.toBuffer, extents, plan.getSymbols())};
 }
 
-/// `value` as a result of the function: a separate buffer, written by a kernel.
+/// Returns `value` as a result of the function: a separate buffer that a kernel
+/// writes.
 Value FuseKernels::materializeResult(Value value, const FusionPlan &plan,
                                      const DenseMap<Value, Placed> &placed,
                                      DenseSet<Value> &taken,
@@ -110,7 +111,7 @@ Value FuseKernels::materializeResult(Value value, const FusionPlan &plan,
                   &taken, builder);
 }
 
-/// A standalone op on what kernels wrote.
+/// Recreates a standalone op on the values that kernels wrote.
 void FuseKernels::copyStandalone(StandaloneOpInterface op,
                                  const FusionPlan &plan,
                                  DenseMap<Value, Placed> &placed,
@@ -170,7 +171,7 @@ void FuseKernels::runOnOperation() {
     return signalPassFailure();
   }
   Block &block = func.getBody().front();
-  // Kernels are opaque here, and a function is fused as a whole.
+  // Kernels are opaque to this pass, and a function is fused as a whole.
   bool isFused = !block.getOps<KernelOp>().empty();
   if (!isFused)
     expandRowFunctions(func, chipBytes, sharedBytes);

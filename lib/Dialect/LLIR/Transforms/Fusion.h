@@ -1,17 +1,17 @@
 //===- Fusion.h - Which flat ops become one kernel ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A group is a future kernel. It has an index space (`main`), in which its
-// results are written, and reads every value that it computes or loads through
-// maps from one of its spaces to that value's index. Flat ops are visited from
-// the last to the first; when a value is reached, all its readers are known,
-// and it is either inlined into them (their accesses pass on to its operands,
-// composed with what it does to the index) or made the root of a new group. So
-// a group is legal by construction: only its root is read by others, and
-// everything else is index maps.
+// A group is a future kernel. It has an index space (`main`) in which it writes
+// its results. It reads every value that it computes or loads through maps from
+// one of its spaces to the value's index. The plan visits flat ops from the
+// last to the first. When it reaches a value, it knows all readers of the
+// value, and either inlines the value into them (composing their accesses with
+// the op's maps to get accesses of the op's operands) or makes it the root of a
+// new group. So a group is legal by construction: other groups read only its
+// roots, and everything else is index maps.
 //
-// Reductions, products and scatters are anchors: they decide the loops, and
-// join a group only where the access to them fits its loops (see
+// Reductions, products and scatters are anchors: they decide the loops of a
+// group, and join a group only if its access to them fits its loops (see
 // FusionAnchors.cpp). A group without an anchor is a map.
 //
 //===----------------------------------------------------------------------===//
@@ -31,24 +31,24 @@ namespace luminal::llir {
 /// An index space of a group.
 struct IndexSpace {
   llvm::SmallVector<Expr> extents;
-  /// Estimate of how often a point is evaluated.
+  /// An estimate of how often each point is evaluated.
   double weight = 1;
-  /// Operations that the reader does with what it evaluates, at least.
+  /// A lower bound of the operations that the reader does with each value.
   double work = 0;
-  /// Whether the loops over it are cut where comparisons of indices change:
-  /// what depends on indices alone is not computed then.
+  /// Whether loops over the space are cut where comparisons of indices change,
+  /// so that values that depend on indices alone are not computed in them.
   bool isCut = false;
 };
 
-/// Spaces that every group has; spaces of single operands follow.
+/// The spaces that every group has; spaces of single operands follow them.
 enum : unsigned { kMainSpace = 0, kRowsSpace = 1, kFirstOwnSpace = 2 };
 
 /// One way in which a group reads a value.
 struct Access {
   unsigned space;
-  /// From the space's index to the value's.
+  /// From the space's index to the value's index.
   hlir::MapAttr map;
-  /// The loops (Group::loops) that read it this way, in order.
+  /// The loops (numbers in Group::loops) that read it this way, in order.
   llvm::SmallVector<unsigned, 1> loops;
 };
 
@@ -56,34 +56,36 @@ struct Access {
 struct Root {
   mlir::Value value;
   unsigned space = kMainSpace;
-  /// From the space's index to the value's, and back.
+  /// From the space's index to the value's index, and back.
   hlir::MapAttr fromSpace;
   hlir::MapAttr toSpace;
 };
 
-/// Whose loops a kernel has: each element for itself, until an anchor decides.
+/// What decides the loops of a kernel: single elements, until an anchor joins.
 enum class GroupLoops { Elements, Rows, Product, Update };
 
+/// A future kernel, or one op that no kernel may hold.
 struct Group {
-  /// The op itself where no kernel holds it (StandaloneOpInterface); the group
-  /// has no loops then.
+  /// Set if the group is a single op that no kernel holds
+  /// (StandaloneOpInterface); such a group has no loops.
   StandaloneOpInterface standalone;
   GroupLoops loopsOf = GroupLoops::Elements;
   llvm::SmallVector<IndexSpace> spaces;
   llvm::SmallVector<Root, 1> roots;
   llvm::MapVector<mlir::Value, llvm::SmallVector<Access, 1>> accesses;
-  /// What the kernel computes; other accesses are loads.
+  /// The values that the kernel computes. It loads all other values in
+  /// `accesses`.
   llvm::DenseSet<mlir::Value> inlined;
-  /// Greater than that of each group that reads this one's results.
+  /// Greater than the depth of every group that reads this group's results.
   unsigned depth = 0;
 
-  /// The product whose index space is the group's, where its loops are one's.
+  /// The product whose index space is the group's main space, if any.
   mlir::Operation *product = nullptr;
-  /// That the anchors are walked jointly over the dim that it sums over, since
-  /// they do not fit on chip as a whole.
+  /// Whether the anchors run in one loop over the dim that the product sums
+  /// over, because they do not fit on chip as a whole.
   bool isStreamed = false;
 
-  /// Own spaces [rows..., n] that stages of the kernel run over, row by row
+  /// Spaces [rows..., n] that stages of the kernel iterate over row by row
   /// (FusionStages.cpp); kRowsSpace is the rows.
   llvm::SmallVector<unsigned> rowSpaces;
   bool isRowSpace(unsigned space) const {
@@ -95,8 +97,8 @@ struct Group {
   // Code, in the unit of CodeBudget.h
   //===--------------------------------------------------------------------===//
 
-  /// How many copies of its body each loop of the kernel has. The first writes
-  /// the results, the others compute what an anchor or a gather reads.
+  /// How many copies of its body each loop of the kernel has. The first loop
+  /// writes the results; the others compute what an anchor or a gather reads.
   llvm::SmallVector<int64_t, 2> loops = {kElementLoopCopies};
   int64_t code = 0;
 
@@ -104,32 +106,33 @@ struct Group {
     loops.push_back(copies);
     return loops.size() - 1;
   }
-  /// How many copies of the code of `value` the kernel would have.
+  /// Returns how many copies of the code of `value` the kernel would have.
   int64_t countCopies(mlir::Value value) const;
-  /// The code of the kernel if it computed `value` as well.
+  /// Returns the code of the kernel if it also computed `value`.
   int64_t getCodeWith(mlir::Value value) const;
-  /// `value` is computed in the kernel, which reads it already.
+  /// Adds the code of `value`, which the kernel reads and now computes.
   void addCode(mlir::Value value);
 };
 
-/// Whether a value is computed in a kernel that reads it, and the reader for
-/// which that was decided.
+/// Whether a value is computed in a kernel that reads it, and the reader that
+/// decided it.
 using Decision = DecisionAbout<const Group *>;
 
-/// Which ops of a block become which kernel. Every decision is a remark.
+/// Decides which ops of a block become which kernel, with a remark for each
+/// decision.
 class FusionPlan {
 public:
-  /// No group has more code than `codeBudget`, except those of a single op and
-  /// its views. Stages keep at most `chipBytes` of a product's columns; blocks
-  /// of threads that walk anchors jointly share `sharedBytes`.
+  /// No group has more code than `codeBudget`, except a single op with its
+  /// views. Stages keep at most `chipBytes` of a product's columns. Thread
+  /// blocks that run anchors in one loop have `sharedBytes` of shared memory.
   FusionPlan(mlir::func::FuncOp func, const Assumptions &symbols,
              int64_t codeBudget, int64_t chipBytes, int64_t sharedBytes,
              const Reporter &reporter);
 
-  /// In an order in which every group follows the groups it reads from.
+  /// Returns the groups in an order in which each follows the groups it reads.
   llvm::ArrayRef<const Group *> getGroups() const { return order; }
-  /// The value in whose memory `value` is: another one where that is read whole
-  /// by a result of the function or by an op of no kernel.
+  /// Returns the value whose memory `value` is in: another value if a result of
+  /// the function, or an op that no kernel holds, reads all of that value.
   mlir::Value getMemoryOf(mlir::Value value) const {
     auto it = aliases.find(value);
     return it == aliases.end() ? value : it->second;
@@ -158,7 +161,7 @@ private:
   bool isWrittenBetter(ViewOp view);
   Decision shouldInline(mlir::Value value);
   Decision fitsBudget(const Group &group, mlir::Value value) const;
-  /// The same of all readers.
+  /// The same for all readers of `value`.
   Decision fitBudgets(mlir::Value value) const;
   double countBeside(const Group &group, const Access &access) const;
   double countEvaluations(const Group &group, mlir::Value value) const;
@@ -166,22 +169,24 @@ private:
   bool isOfIndices(mlir::Value v) const;
   double nominalSize(llvm::ArrayRef<Expr> extents) const;
 
-  // Anchors. Each returns whether it joined.
+  // Anchors. Each function returns whether the anchor joined the group.
   Decision joinRows(Group &group, RowReductionOpInterface op);
   Decision joinProduct(Group &group, ProductOpInterface op);
   Decision joinUpdate(Group &group, UpdateOpInterface op);
-  /// Makes `extents` the main space; `toNew` maps the old main index to it.
+  /// Makes `extents` the main space; `toNew` maps the old main index to the new
+  /// one.
   void rebase(Group &group, llvm::ArrayRef<Expr> extents, hlir::MapAttr toNew,
               hlir::MapAttr toOld);
   /// Makes the index space of `value`, which the group reads element by
-  /// element, the main space of a kernel of this kind that computes it.
+  /// element, the main space of a kernel with this kind of loops that computes
+  /// `value`.
   Decision takeSpaceOf(Group &group, mlir::Value value, GroupLoops loops);
-  /// `operand` is read in a space and loop of its own, `reads` elements; with
-  /// each of them the reader does `work` operations.
+  /// Records that `operand` is read in a space and a loop of its own: `reads`
+  /// elements, with `work` operations of the reader for each.
   void addWholeRead(Group &group, mlir::Value operand, double reads,
                     int64_t loopCopies, double work = 0, bool isCut = false);
 
-  // Stages. Further anchors of a kernel, over the same rows.
+  // Stages: further anchors of a kernel, over the same rows.
   unsigned getRowSpace(Group &group, const Expr &local);
   bool isReadByRows(const Group &group, mlir::Value value) const;
   double countSharedRows(ProductOpInterface op,
@@ -205,21 +210,22 @@ private:
                                              llvm::ArrayRef<Expr> domain);
   void takeRows(Group &group);
 
-  /// The group that writes a value, if it has one yet.
+  /// Returns the group that writes a value; null if it has none yet.
   Group *getWriter(mlir::Value value) const { return writers.lookup(value); }
-  /// The other group that `reader` reads a value of; null where it computes the
-  /// value itself, though another may write it too.
+  /// Returns the other group from which `reader` reads a value; null if
+  /// `reader` computes the value itself, even if another group also writes it.
   Group *getSource(const Group &reader, mlir::Value value) const {
     Group *writer = getWriter(value);
     return writer != &reader && !reader.inlined.contains(value) ? writer
                                                                 : nullptr;
   }
-  /// Whether no other group, the deepest at `deepest`, depends on `group`. Each
-  /// visited group costs one unit of `effort`; once it is used up, the answer
-  /// is no for all but the deepest.
+  /// Returns whether none of `others`, the deepest of which has depth
+  /// `deepest`, has to run before `group`. Each visited group costs one unit of
+  /// `effort`. Once that is used up, the answer is false for all but the
+  /// deepest.
   bool mayRunFirst(const Group *group, llvm::ArrayRef<Group *> others,
                    unsigned deepest, unsigned &effort) const;
-  /// Whether `group` writes values that the others read.
+  /// Raises depths so that `group` runs before `others`.
   void runBefore(Group *group, llvm::ArrayRef<Group *> others);
 
   // Remarks.
@@ -237,44 +243,44 @@ private:
   llvm::DenseMap<mlir::Value, Group *> writers;
   llvm::SetVector<mlir::Value> outputs;
   llvm::MapVector<mlir::Value, mlir::Value> aliases;
-  /// Scalar operations to compute one element from loads.
+  /// Scalar operations to compute one element from loaded values.
   llvm::DenseMap<mlir::Value, double> perElement;
-  /// Values of ops of which each element is a function of its index alone.
+  /// Values whose elements are functions of their index alone.
   llvm::DenseSet<mlir::Value> ofIndices;
   /// Values that a product's kernel can compute after the product.
   llvm::DenseSet<mlir::Value> followsProduct;
-  /// Anchors that may be walked jointly with a product after them, over the dim
-  /// that it sums over.
+  /// Anchors that can run in one loop with a later product, over the dim that
+  /// the product sums over.
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> streams;
   /// Values that a reduction's kernel can compute after the reduction.
   llvm::DenseSet<mlir::Value> followsRows;
 };
 
-/// A materialised value: its memory, and how its index maps into it.
+/// A value in memory: its buffer, and the map from its index to the buffer's.
 struct Placed {
   mlir::Value buffer;
   hlir::MapAttr toBuffer;
 };
 
 /// Builds the kernel of a group at the builder's insertion point. `placed`
-/// holds every value that the group loads; those that it writes are added.
+/// holds every value that the group loads; the values that it writes are added.
 KernelOp buildKernel(const Group &group, const Assumptions &symbols,
                      mlir::OpBuilder &builder,
                      llvm::DenseMap<mlir::Value, Placed> &placed);
 
-/// Expands softmax, layer_norm and rms_norm into primitive flat ops. With
-/// memory for anchors that are walked jointly (FuseKernelsPass), the sum of a
-/// softmax that only products read divides behind them.
+/// Expands softmax, layer_norm and rms_norm into primitive flat ops. If there
+/// is memory for anchors in one loop (FuseKernelsPass), and only products read
+/// a softmax, its division by the sum is moved after the products.
 void expandRowFunctions(mlir::func::FuncOp func, int64_t chipBytes,
                         int64_t sharedBytes);
 
-/// The value that a group computes, without the views through which it reads
-/// it.
+/// Returns the value that a group computes, without the views through which the
+/// group reads it.
 mlir::Value stripViews(mlir::Value value, const Group &group);
 
-/// Whether an op has loops, which are those of its kernel.
+/// Returns whether an op has loops, which are then the loops of its kernel.
 bool isAnchor(mlir::Operation *op);
-/// Whether an op is a constant that becomes an immediate of its readers.
+/// Returns whether an op is a constant that its readers use as an immediate.
 bool isSplatConstant(mlir::Operation *op);
 
 } // namespace luminal::llir

@@ -1,8 +1,8 @@
 //===- FusionAnchors.cpp - Reductions, products and scatters in groups ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// An anchor decides the loops of its kernel, so it may join a group only where
-// these loops can compute the group's accesses to it:
+// An anchor decides the loops of its kernel, so it joins a group only if these
+// loops can compute the group's accesses to it:
 //   reduce   the group's index space is the rows, or the rows and the reduced
 //            dim; every reduction of one group has the same domain
 //   gemm     the group's index space is the product's, up to a bijection
@@ -19,8 +19,8 @@ using namespace luminal;
 using namespace luminal::llir;
 using luminal::hlir::MapAttr;
 
-/// Part of an image that more than one unit copies, where windows of it are
-/// read.
+/// The largest overlap, as a fraction of an image, between the parts that work
+/// items copy, if windows of it are read from a copy.
 static constexpr double kShareOfBorders = 1.0 / 8;
 
 static MapAttr identityFor(Value value) {
@@ -48,15 +48,15 @@ void FusionPlan::rebase(Group &group, ArrayRef<Expr> extents, MapAttr toNew,
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// The map of the group's space onto `domain`, [rows..., n], under which the
-/// group reads the rows by `access`; std::nullopt where there is none.
+/// Returns the map of the group's space onto `domain`, [rows..., n], under
+/// which `access` reads the rows; std::nullopt if there is none.
 std::optional<MapAttr> FusionPlan::findRowDomain(Group &group, MapAttr access,
                                                  ArrayRef<Expr> domain) {
   ArrayRef<Expr> extents = group.spaces[kMainSpace].extents;
   auto fits = [&](MapAttr map) {
     return invert(map, extents, domain, symbols).has_value();
   };
-  // The dims that the rows do not depend on are the reduced one.
+  // The dims that `access` does not use form the reduced dim.
   std::vector<Expr> free, freeExtents;
   for (auto [i, extent] : llvm::enumerate(extents)) {
     if (access.usesDim(i))
@@ -70,7 +70,7 @@ std::optional<MapAttr> FusionPlan::findRowDomain(Group &group, MapAttr access,
                                        withExtents(symbols, extents));
   if (fits(map))
     return map;
-  // Rows and the reduced dim are merged into one dim of the group.
+  // Rows and the reduced dim are joined into one dim of the group.
   map = getReshape(access.getContext(), extents, domain, symbols);
   if (map.getResults().drop_back() == access.getResults() && fits(map))
     return map;
@@ -78,7 +78,7 @@ std::optional<MapAttr> FusionPlan::findRowDomain(Group &group, MapAttr access,
 }
 
 Decision FusionPlan::joinRows(Group &group, RowReductionOpInterface op) {
-  // All results are read in one way.
+  // All results must be read through the same map.
   Value value;
   std::optional<Access> only;
   bool isOne = true;
@@ -112,7 +112,7 @@ Decision FusionPlan::joinRows(Group &group, RowReductionOpInterface op) {
       return Decision::refuse("the reader reads it as a whole tensor", &group);
     SmallVector<Expr> main(group.spaces[kMainSpace].extents);
     if (invert(access.map, main, rows, symbols)) {
-      // The group is over the rows.
+      // The group's space is the rows.
       for (auto &[read, list] : group.accesses)
         for (Access &other : list)
           if (other.space == kMainSpace)
@@ -155,7 +155,8 @@ Decision FusionPlan::joinRows(Group &group, RowReductionOpInterface op) {
 // gemm, scatter
 //===----------------------------------------------------------------------===//
 
-/// Whether the group's one loop nest may become another's of the same space.
+/// Returns whether the group's single loop nest may become that of an op with
+/// the same space.
 static Decision canTakeSpaceOf(const Group &group, Value value) {
   ArrayRef<Access> accesses = group.accesses.find(value)->second;
   if (group.loopsOf != GroupLoops::Elements)
@@ -194,14 +195,14 @@ void FusionPlan::addWholeRead(Group &group, Value operand, double reads,
              {group.addLoop(loopCopies)}});
 }
 
-/// Whether the product behind `group` copies an image that it reads through
-/// `map` and not what its windows are: the results are stored along the dims
+/// Returns whether the product after `group` reads the operand through `map` as
+/// windows of an image, from a copy: the results are contiguous along the dims
 /// that windows step along, and all sizes are known.
 static bool isReadByWindows(const Group &group, MapAttr map,
                             ArrayRef<Expr> extents) {
   unsigned k = extents.size() - 1;
   auto isKnown = [&](const Expr &extent) { return !!extent.asConstant(); };
-  // Dims that step beside k along one dim of the image.
+  // Dims that step, together with k, along one dim of the image.
   SmallVector<bool> steps(k, false);
   bool isWindow = false;
   for (const Expr &e : map.getResults()) {
@@ -230,9 +231,9 @@ static bool isReadByWindows(const Group &group, MapAttr map,
   });
 }
 
-/// Whether lanes have sums of their own behind `group`: the results are stored
-/// along a dim of which both operands have an index each, as the channels of a
-/// depthwise convolution.
+/// Returns whether each lane has its own sum in the product after `group`: the
+/// results are contiguous along a dim that both operands index, such as the
+/// channels of a depthwise convolution.
 static bool isSummedByLanes(const Group &group, MapAttr map, MapAttr other) {
   return llvm::all_of(group.roots, [&](const Root &root) {
     SmallVector<Expr> sizes = hlir::getExtents(root.value);
@@ -257,8 +258,8 @@ Decision FusionPlan::joinProduct(Group &group, ProductOpInterface op) {
   if (Decision taken = takeSpaceOf(group, value, GroupLoops::Product); !taken)
     return taken;
   group.product = op;
-  // Each operand is packed about twice, but for what meets a single row or
-  // column; overlapping windows are read more often.
+  // An operand is packed about twice, unless it meets a single row or column.
+  // Overlapping windows are read more often.
   SmallVector<Expr> extents = hlir::getExtents(value);
   extents.push_back(op.getReducedExtent());
   auto meetsOne = [&](MapAttr map) {

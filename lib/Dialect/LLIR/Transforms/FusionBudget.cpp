@@ -1,11 +1,11 @@
 //===- FusionBudget.cpp - How much code a group has -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The emitter computes a value once in each loop that needs it, and there once
-// for each index at which it is read: so a value that a group computes counts
-// once for each access and each loop, times the copies that the loop has of its
-// body. When a value is visited all its accesses are known, so the count is
-// right when it is made.
+// The emitter computes a value once in each loop that needs it, and once for
+// each index at which the loop reads it. So a value that a group computes
+// counts once for each access and each loop, times the copies of its body that
+// the loop has. When the plan visits a value, all accesses to it are known, so
+// the count is final.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,15 +43,16 @@ void Group::addCode(Value value) {
     copies *= factor;
 }
 
-/// Whether a group stays within its budget with one more value. A value with
-/// several readers is a good place to split a kernel: once it is written, the
-/// ops before it are computed once and not for each reader. But what indices
-/// alone tell, as a mask of attention, is more to read than to compute.
+/// Returns whether a group stays within its budget with one more value. A value
+/// with several readers is a good place to split a kernel: once it is written,
+/// the ops before it are computed once and not for each reader. The limit is
+/// higher for values that depend on indices alone, such as an attention mask,
+/// because reading them costs more than computing them.
 Decision FusionPlan::fitsBudget(const Group &group, Value value) const {
   if (group.inlined.empty())
     return Decision::accept(); // a single op is never refused
   int64_t limit = codeBudget;
-  // To save a copy in memory, some more code is allowed.
+  // More code is allowed if it saves a copy in memory.
   if (cast<BodyOpInterface>(value.getDefiningOp()).isFree() ||
       skipWidening(value) != value || ofIndices.contains(value))
     limit = 2 * codeBudget;

@@ -1,12 +1,12 @@
 //===- FusionEmit.cpp - The kernel of a group -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A kernel's body is built from its results down, each value once for each way
-// in which it is read. Views are composed on the way and end at the loads, so
-// that every elementwise op of a kernel is over one of its index spaces, and
-// equal kernels print the same text. Which operand of a sum or product comes
-// first is chance in a program, so that is decided here by what they are:
-// kernels of two layers that differ in nothing else are one function.
+// Builds a kernel's body from its results backwards, each value once for each
+// way in which it is read. Views are composed on the way and end at the loads,
+// so every elementwise op of a kernel has one of the kernel's index spaces, and
+// equal kernels print the same text. In a program the order of the operands of
+// a sum or product is arbitrary; the order here depends only on what the
+// operands are, so that equal kernels of two layers become one function.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,19 +39,20 @@ public:
   KernelOp build(OpBuilder &outer);
 
 private:
-  /// A value as it is read from a space through a map.
+  /// A value as it is read: in a space, through a map.
   using Key = std::tuple<Value, unsigned, MapAttr>;
 
   Value emit(Value value, unsigned space, MapAttr map);
-  /// The same with the identity as such: dims of extent 1 may be written 0.
+  /// Normalises a map that is the identity except that dims of extent 1 may be
+  /// written 0.
   Key withIdentity(const Key &key) const;
-  /// The operands of a value's op, in order.
+  /// Returns the operands of a value's op, in canonical order.
   SmallVector<Key, 2> getOperands(const Key &key);
   void countOps();
-  /// Below 0 where `a` comes first as an operand of a commutative op, 0 where
-  /// what they are does not tell.
+  /// Negative if `a` comes first as an operand of a commutative op, 0 if the
+  /// operands do not decide the order.
   int compare(Key a, Key b);
-  /// `operands` are the values for getOperands.
+  /// Emits the op of `key`; `operands` are the values for getOperands.
   Value emitOp(const Key &key, ValueRange operands);
   Value load(Value value, unsigned space, MapAttr map);
   Operation *copyOver(Operation *op, unsigned space, ValueRange operands);
@@ -63,7 +64,7 @@ private:
     return MapAttr::getIdentity(builder.getContext(), spaces[space].size());
   }
   Value emitUpdate(UpdateOpInterface op);
-  /// In a space of the value's extents.
+  /// Returns the key of a value in a space with the value's extents.
   Key getOwnKey(Value value);
   Value emitOperand(Value value) {
     auto [own, space, map] = getOwnKey(value);
@@ -81,10 +82,10 @@ private:
       return value;
     return ViewOp::create(builder, type, value, map);
   }
-  /// Whether a space is one of rows and their elements.
+  /// Returns whether the space is one of rows and their elements.
   bool isOverRows(unsigned space) const {
     ArrayRef<Expr> extents = spaces[space];
-    // A product whose rows are those of stages before it.
+    // The space of a product whose rows are those of the stages before it.
     bool isLast = space == kMainSpace && group.product &&
                   !group.rowSpaces.empty() && !extents.empty() &&
                   extents.drop_back() == ArrayRef<Expr>(spaces[kRowsSpace]);
@@ -95,15 +96,15 @@ private:
                     spaces[space] == group.spaces[i].extents;
            });
   }
-  /// The space of the rows with elements of this extent.
+  /// Returns the space of the rows with `extent` elements each.
   unsigned getRowSpace(const Expr &extent) {
     SmallVector<Expr> extents(spaces[kRowsSpace]);
     extents.push_back(extent);
     return getSpace(extents);
   }
-  /// Whether `value`, read in `space` through `map`, is the same for all
-  /// elements of a row, and has that element wherever there are rows: an empty
-  /// row reads nothing.
+  /// Returns whether `value`, read in `space` through `map`, is the same for
+  /// all elements of a row and is defined for every row: an empty row reads
+  /// nothing.
   bool isOncePerRow(Value value, unsigned space, MapAttr map) const {
     if (!isOverRows(space) ||
         isa_and_present<ProductOpInterface>(value.getDefiningOp()))
@@ -111,7 +112,7 @@ private:
     unsigned column = spaces[space].size() - 1;
     if (map.usesDim(column))
       return false;
-    // A reduction has one value per row even if rows are empty.
+    // A reduction has one value for each row even if rows are empty.
     if (isa_and_present<RowReductionOpInterface>(value.getDefiningOp()))
       return true;
     ArrayRef<Expr> rows = spaces[kRowsSpace];
@@ -133,11 +134,11 @@ private:
   Block block;
   ImplicitLocOpBuilder builder;
   SmallVector<SmallVector<Expr>> spaces;
-  /// Loads: the value outside and its block argument.
+  /// Loaded values outside the kernel, and their block arguments.
   llvm::MapVector<Value, BlockArgument> arguments;
   DenseMap<Key, Value> memo;
-  /// What an element of an op of the group takes: ops, and products that follow
-  /// each other.
+  /// The ops that an element depends on, and the longest chain of products
+  /// among them.
   struct Made {
     uint64_t count = 0;
     unsigned products = 0;
@@ -170,7 +171,7 @@ BodyBuilder::Key BodyBuilder::withIdentity(const Key &key) const {
   return {value, space, identityOver(space)};
 }
 
-/// With a worklist and not by recursion: kernels may be long chains.
+/// Uses a worklist instead of recursion, because kernels may be long chains.
 Value BodyBuilder::emit(Value root, unsigned rootSpace, MapAttr rootMap) {
   Key rootKey = withIdentity({root, rootSpace, rootMap});
   SmallVector<std::pair<Key, std::optional<SmallVector<Key, 2>>>> stack;
@@ -215,7 +216,7 @@ SmallVector<BodyBuilder::Key, 2> BodyBuilder::getOperands(const Key &key) {
       !cast<BodyOpInterface>(op).isPointwise())
     return {};
   MLIRContext *context = builder.getContext();
-  // Once per row, then broadcast to its elements.
+  // The value is computed once per row, then broadcast to the row's elements.
   if (isOncePerRow(value, space, map)) {
     unsigned rank = spaces[kRowsSpace].size();
     return {{value, kRowsSpace, MapAttr::get(context, rank, map.getResults())}};
@@ -272,11 +273,11 @@ int BodyBuilder::compare(Key a, Key b) {
     return group.inlined.contains(v) ? made.lookup(v.getDefiningOp()) : Made();
   };
   Made xMade = getMade(x), yMade = getMade(y);
-  // Of what has loops, a kernel ends with the last product.
+  // A kernel's last product comes last among operands with loops.
   if (xMade.hasLoops && yMade.hasLoops && xMade.products != yMade.products)
     return xMade.products < yMade.products ? -1 : 1;
-  // Constants come last. Of the others what has more dims, then what takes
-  // more to compute, comes first.
+  // Constants come last. Among other operands, the one with more dims comes
+  // first, then the one with more computation.
   auto getWeight = [&](Value v, const Made &made) {
     bool isConstant =
         group.inlined.contains(v) && isa<llir::ConstantOp>(v.getDefiningOp());
@@ -326,7 +327,7 @@ Value BodyBuilder::emitOp(const Key &key, ValueRange operands) {
     return load(value, space, map);
   if (isa<ViewOp>(op))
     return operands[0];
-  // Each op of a kernel says where it comes from.
+  // Each op of a kernel keeps the location of its source.
   Location around = builder.getLoc();
   auto restore = llvm::make_scope_exit([&] { builder.setLoc(around); });
   builder.setLoc(op->getLoc());
@@ -366,7 +367,7 @@ Value BodyBuilder::emitOp(const Key &key, ValueRange operands) {
   return memo.at(key);
 }
 
-/// The op over another index space, with other operands.
+/// Copies the op to another index space, with other operands.
 Operation *BodyBuilder::copyOver(Operation *op, unsigned space,
                                  ValueRange operands) {
   SmallVector<Type> types;
@@ -387,7 +388,7 @@ BodyBuilder::Key BodyBuilder::getOwnKey(Value value) {
 Value BodyBuilder::emitLookup(LookupOpInterface op, unsigned space, MapAttr map,
                               ValueRange operands) {
   Value value = op->getResult(0);
-  // The lookup is over its own space, and is read there through the map.
+  // The lookup is computed over its own space and read through the map.
   SmallVector<Expr> extents = hlir::getExtents(value);
   unsigned own = getSpace(extents);
   MapAttr identity = MapAttr::getIdentity(builder.getContext(), extents.size());
@@ -399,7 +400,7 @@ Value BodyBuilder::emitLookup(LookupOpInterface op, unsigned space, MapAttr map,
 
 Value BodyBuilder::emitProduct(ProductOpInterface op, unsigned space,
                                MapAttr map) {
-  // A stage is over its own space, and is read there through the map.
+  // A stage is computed over its own space and read through the map.
   Value value = op->getResult(0);
   bool isMain = space == kMainSpace && group.loopsOf == GroupLoops::Product;
   unsigned own =
@@ -423,7 +424,7 @@ Value BodyBuilder::emitProductOver(ProductOpInterface op, unsigned space) {
       map = compose(map, view.getMap(), domain, symbols);
       operand = view.getOperand();
     }
-    // A loaded operand is read in place.
+    // An operand that is loaded is read in place.
     if (!group.inlined.contains(operand)) {
       auto it = placed.find(operand);
       if (it != placed.end()) {
@@ -456,8 +457,8 @@ KernelOp BodyBuilder::build(OpBuilder &outer) {
   SmallVector<Value> results;
   for (const Root &root : group.roots)
     results.push_back(emit(root.value, root.space, root.fromSpace));
-  // A product or scatter may write its result in another order than its index
-  // space.
+  // A product or scatter may store its result in another order than that of its
+  // index space.
   SmallVector<Placed> places;
   bool canMove = group.loopsOf == GroupLoops::Product ||
                  group.loopsOf == GroupLoops::Update;
@@ -493,8 +494,8 @@ KernelOp BodyBuilder::build(OpBuilder &outer) {
     places[i].buffer = kernel.getResults()[i];
     placed[root.value] = places[i];
   }
-  // Other kernels may read a product or scatter where its only reader in this
-  // kernel moved it.
+  // Other kernels may read a product or scatter that this kernel, its only
+  // other reader, merely moves.
   const Root &first = group.roots[0];
   Value anchor = stripViews(first.value, group);
   if (anchor != first.value && canMove) {

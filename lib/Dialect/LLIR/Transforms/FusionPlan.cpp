@@ -14,15 +14,16 @@ using luminal::hlir::MapAttr;
 static constexpr double kLaunchOps = 20000;
 static constexpr double kPassOpsPerElement = 4;
 static constexpr double kLoadOps = 2;
-/// The part of a reader's work on a value that computing the value may take.
+/// The fraction of a reader's work on a value up to which recomputing the value
+/// is hidden by that work.
 static constexpr double kHiddenShare = 1.0 / 16;
-/// The same for what indices alone tell: whoever walks the elements can see
-/// which of them are masked.
+/// The same for values of indices alone: the reader's loops can find out which
+/// elements are masked and skip them.
 static constexpr double kHiddenShareOfIndices = 1.0 / 4;
-/// All longer chains count the same: they are not computed twice.
+/// The cost of long chains saturates here: they are not computed twice.
 static constexpr double kManyOps = 1e6;
-/// How many groups are visited to decide whether a group may run before others.
-/// Where there are more, only the deepest may.
+/// The most groups that are visited to decide whether a group may run before
+/// others. Beyond that, only the deepest group may.
 static constexpr unsigned kMaxGroupsSearched = 2000;
 
 bool llir::isSplatConstant(Operation *op) {
@@ -62,9 +63,9 @@ double FusionPlan::nominalSize(ArrayRef<Expr> extents) const {
 // Forward: estimates
 //===----------------------------------------------------------------------===//
 
-/// Results of the function, and what standalone ops read. One that is a reshape
-/// of another value shares its memory; a computed value has to be in memory
-/// then, and what the function was given can be no result.
+/// Finds the results of the function, and the operands of standalone ops. One
+/// that is a reshape of another value shares its memory. A computed value must
+/// then be in memory; a function argument cannot be returned as a result.
 void FusionPlan::findOutputs() {
   auto add = [&](Value read, bool isResult) {
     auto view = read.getDefiningOp<ViewOp>();
@@ -89,7 +90,7 @@ void FusionPlan::findOutputs() {
       add(operand, /*isResult=*/false);
 }
 
-/// Index arithmetic of a map other than a permutation.
+/// Counts the divisions in a map's index arithmetic.
 static double countDivisions(const Expr &e) {
   double count =
       e.kind() == Expr::Kind::FloorDiv || e.kind() == Expr::Kind::Mod;
@@ -98,7 +99,7 @@ static double countDivisions(const Expr &e) {
   return count;
 }
 
-/// Whether the elements of `v` are functions of their index alone.
+/// Returns whether the elements of `v` are functions of their index alone.
 bool FusionPlan::isOfIndices(Value v) const {
   Operation *op = v.getDefiningOp();
   while (auto view = dyn_cast_or_null<ViewOp>(op)) {
@@ -124,7 +125,7 @@ void FusionPlan::estimate(Operation *op) {
     auto it = perElement.find(operand);
     if (it != perElement.end())
       return it->second;
-    // A load: cheap where few elements are read repeatedly.
+    // A load is cheap if few elements are read repeatedly.
     bool isSmall = nominalSize(hlir::getExtents(operand)) * 8 <=
                    nominalSize(hlir::getExtents(result));
     return isSmall ? kLoadOps / 4 : kLoadOps;
@@ -187,8 +188,8 @@ void FusionPlan::visit(Operation *op) {
     return;
   ArrayRef<Group *> known = readers[value];
   bool isOutput = outputs.contains(value);
-  // Ops that move no data are repeated by every reader; only results must be in
-  // memory.
+  // Every reader repeats ops that move no data; they are in memory only as
+  // results.
   if (body.isFree() &&
       (isOutput || aliases.contains(value) || isa<llir::ConstantOp>(op))) {
     for (Group *group : llvm::to_vector(known))
@@ -218,7 +219,7 @@ void FusionPlan::visit(Operation *op) {
   materialize(op);
 }
 
-/// Why a value has to be in memory.
+/// Returns why a value has to be in memory.
 Decision FusionPlan::refuseOutput(Value value) const {
   auto it = readers.find(value);
   return it != readers.end() && llvm::any_of(it->second,
@@ -245,7 +246,7 @@ void FusionPlan::visitAnchor(Operation *op) {
   materialize(op);
 }
 
-/// A group of its own, in the order of all others.
+/// Makes a standalone op a group, so that it is ordered with all others.
 void FusionPlan::visitStandalone(StandaloneOpInterface op) {
   if (llvm::all_of(op->getResults(), [&](Value v) {
         return !outputs.contains(v) && readers[v].empty();
@@ -272,7 +273,7 @@ void FusionPlan::visitStandalone(StandaloneOpInterface op) {
   }
 }
 
-/// A separate group.
+/// Makes a new group for the op.
 void FusionPlan::materialize(Operation *op) {
   Group &group = *groups.emplace_back(std::make_unique<Group>());
   SmallVector<Expr> extents = hlir::getExtents(op->getResult(0));
@@ -310,9 +311,9 @@ static unsigned getDeepest(ArrayRef<Group *> groups) {
   return deepest;
 }
 
-/// Makes an anchor part of the kernel that reads it. One that several kernels
-/// read may join one of them that only moves it: the others then read the moved
-/// value.
+/// Makes an anchor part of the kernel that reads it. An anchor with several
+/// reading kernels may join one that only moves it; the others then read the
+/// moved value.
 Decision FusionPlan::joinReaders(Operation *op) {
   llvm::SetVector<Group *> all;
   for (Value result : op->getResults())
@@ -353,19 +354,20 @@ Value llir::stripViews(Value value, const Group &group) {
   return value;
 }
 
-/// Makes a value that several kernels read an extra result of one of them,
+/// Makes a value that several kernels read an additional result of one of them,
 /// which has to run before the others.
 Decision FusionPlan::addRoot(Value value) {
   if (followsProduct.contains(value) ||
       cast<BodyOpInterface>(value.getDefiningOp()).isFree())
     return Decision::refuse("it belongs to the loops that compute it");
-  // A kernel that alone reads a value and computes it needs no memory for it.
+  // A kernel that is the only reader and computes the value needs no memory for
+  // it.
   if (!outputs.contains(value) && readers[value].size() == 1)
     return Decision::refuse("no other kernel reads it");
   Decision decision = Decision::refuse("no kernel reads it");
   unsigned deepest = getDeepest(readers[value]), effort = kMaxGroupsSearched;
-  // A value of a row is a result of the kernel that reads it for its rows where
-  // no other kernel has to wait for that.
+  // A value of rows becomes a result of the kernel that reads it by rows, if no
+  // other kernel has to wait for that.
   bool isReadOnce = readers[value].size() == 1;
   for (Group *group : readers[value]) {
     if (group->standalone)
@@ -400,7 +402,7 @@ Decision FusionPlan::addRoot(Value value) {
       continue;
     }
     group->roots.push_back({value, number, accesses[0].map, *back});
-    // The root's elements are results too.
+    // Elements of the root are results as well.
     SmallVector<unsigned, 1> &loops = group->accesses[value][0].loops;
     if (loops.empty() || loops[0] != 0)
       loops.insert(loops.begin(), 0);
@@ -413,9 +415,8 @@ Decision FusionPlan::addRoot(Value value) {
   return decision;
 }
 
-/// Whether a product would read its operand with divisions of the index, which
-/// the kernel that computes the operand could avoid by writing it in another
-/// order.
+/// Returns whether a product would read its operand with index divisions that
+/// the producer of the operand could avoid by writing it in another order.
 bool FusionPlan::isWrittenBetter(ViewOp view) {
   ArrayRef<Group *> known = readers[view.getResult()];
   if (!followsProduct.contains(view.getResult()) || known.size() != 1 ||
@@ -433,8 +434,8 @@ bool FusionPlan::isWrittenBetter(ViewOp view) {
   return countDivisions(position) > 0;
 }
 
-/// Whether `value` casts what takes less memory: reading that and casting it
-/// again costs less than the bytes between.
+/// Returns whether `value` is a cast of a smaller type: reading that and
+/// casting it again costs less than the difference in bytes.
 static bool isWidening(Value value) {
   auto op = value.getDefiningOp<ElementwiseOp>();
   return op && op.getFn() == Fn::Cast &&
@@ -442,8 +443,9 @@ static bool isWidening(Value value) {
              getElementTypeOrSelf(value).getIntOrFloatBitWidth();
 }
 
-/// Whether all readers have loops that are cut where it changes, or where it
-/// changes which of two values it is: an image and what is around it.
+/// Returns whether the loops of all readers are cut at the indices where
+/// `value` changes, or where it switches between two values, such as an image
+/// and its padding.
 bool FusionPlan::isToldByLoops(Value value) const {
   auto op = value.getDefiningOp<ElementwiseOp>();
   bool isChosen =
@@ -485,7 +487,7 @@ Decision FusionPlan::shouldInline(Value value) {
     if (Decision fits = followsStage(*known.front(), value); !fits)
       return fits;
   } else if (followsProduct.contains(value)) {
-    // The end of a product's epilogue, unless the epilogue goes on.
+    // The end of a product's epilogue, unless the epilogue continues.
     Group &group = *known.front();
     ArrayRef<Access> accesses = group.accesses[value];
     if (group.loopsOf != GroupLoops::Elements)
@@ -501,7 +503,7 @@ Decision FusionPlan::shouldInline(Value value) {
   }
   double size = nominalSize(hlir::getExtents(value));
   double evaluations = 0, work = 0;
-  // After a reduction that will join: once per row.
+  // A reduction before it will join, so it is computed once per row.
   for (Group *group : known) {
     evaluations +=
         followsRows.contains(value) ? size : countEvaluations(*group, value);
@@ -517,7 +519,7 @@ Decision FusionPlan::shouldInline(Value value) {
                                  extra, limit);
   if (isHidden)
     return fitBudgets(value);
-  // Small tensors are cheap to compute, but their code is not smaller.
+  // Small tensors take little time to compute, but not less code.
   double code = (known.size() - 1) * perElement.lookup(value);
   if (code > codeBudget / 8.0)
     return Decision::refuseAbove("computing it in each reader takes more code "
@@ -564,7 +566,7 @@ void FusionPlan::addAccess(Group &group, Value value, const Access &access) {
   addTo(accesses, hoistToRows(group, access));
 }
 
-/// Turns a group over [rows..., n] into a reduction's.
+/// Gives a group over [rows..., n] the loops of a reduction.
 void FusionPlan::takeRows(Group &group) {
   ArrayRef<Expr> domain = group.spaces[kMainSpace].extents;
   group.loopsOf = GroupLoops::Rows;
@@ -578,8 +580,8 @@ void FusionPlan::takeRows(Group &group) {
   }
 }
 
-/// A space of the value's own extents. Values of one shape share it where the
-/// reader does as much with them.
+/// Returns a space with the value's own extents. Values of one shape share a
+/// space if their reader does the same amount of work with them.
 unsigned FusionPlan::getOwnSpace(Group &group, Value value, double evaluations,
                                  double work, bool isCut) {
   SmallVector<Expr> extents = hlir::getExtents(value);
@@ -601,7 +603,7 @@ void FusionPlan::inlineInto(Group &group, Value value) {
   Operation *op = value.getDefiningOp();
   if (auto lookup = dyn_cast<LookupOpInterface>(op)) {
     double evaluations = countEvaluations(group, value);
-    // Each access to it has a different index.
+    // Each access to the lookup has a different index.
     unsigned loop = group.addLoop(group.countCopies(value));
     SmallVector<Expr> row = hlir::getExtents(lookup.getData());
     row.erase(row.begin());
@@ -615,8 +617,8 @@ void FusionPlan::inlineInto(Group &group, Value value) {
                  {loop}});
     };
     addOwn(lookup.getData(), evaluations);
-    // Where single elements are looked up in the order of the reader's loops,
-    // those compute their indices too, once with whatever else reads them.
+    // If single elements are looked up in the order of the reader's loops,
+    // these loops also compute the indices, once for all readers.
     Value indices = lookup.getIndices();
     SmallVector<Expr> extents = hlir::getExtents(indices);
     if (row.empty() && llvm::all_of(accesses, [&](const Access &access) {
@@ -652,7 +654,7 @@ bool FusionPlan::mayRunFirst(const Group *group, ArrayRef<Group *> others,
     return true;
   DenseSet<const Group *> seen;
   SmallVector<Group *> worklist;
-  // Only deeper groups depend on the group.
+  // Only deeper groups can depend on `group`.
   auto add = [&](ArrayRef<Group *> next) {
     effort -= std::min<size_t>(effort, next.size());
     for (Group *other : next)
@@ -682,7 +684,7 @@ bool FusionPlan::mayRunFirst(const Group *group, ArrayRef<Group *> others,
 void FusionPlan::runBefore(Group *group, ArrayRef<Group *> others) {
   for (const Group *other : others)
     group->depth = std::max(group->depth, other->depth + 1);
-  // Groups that this one reads from are deeper still.
+  // The groups that this one reads must be deeper still.
   SmallVector<Group *> worklist = {group};
   while (!worklist.empty()) {
     Group *reader = worklist.pop_back_val();
@@ -695,8 +697,8 @@ void FusionPlan::runBefore(Group *group, ArrayRef<Group *> others) {
   }
 }
 
-/// Groups in the order of their roots, moved up where another group needs a
-/// further result of theirs.
+/// Sorts groups by their roots, and moves a group up if another one needs a
+/// further result of it.
 void FusionPlan::sortGroups() {
   DenseSet<const Group *> placed;
   SmallVector<std::pair<Group *, bool>> stack;
@@ -727,7 +729,7 @@ void FusionPlan::sortGroups() {
 // Remarks
 //===----------------------------------------------------------------------===//
 
-/// The op of `reader` that uses `value`, maybe through views.
+/// Returns the op of `reader` that uses `value`, possibly through views.
 static Operation *getReadingOp(Value value, const Group *reader) {
   for (Operation *user : value.getUsers()) {
     if (user->getNumResults() == 0)
@@ -742,7 +744,7 @@ static Operation *getReadingOp(Value value, const Group *reader) {
 }
 
 void FusionPlan::tellFused(Value value, const Group *reader, StringRef as) {
-  // Ops that move no data are repeated by every reader.
+  // Every reader repeats ops that move no data.
   if (!reporter.isListening() ||
       cast<BodyOpInterface>(value.getDefiningOp()).isFree())
     return;

@@ -1,17 +1,17 @@
 //===- FusionStages.cpp - Several anchors in one kernel -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Anchors that follow each other may run as stages of one kernel, where they
-// have their rows in common: softmax after a product, and a product after that.
-// A unit of work takes a block of rows through all stages, and what is between
-// them stays on chip. So a group has *row spaces* [rows..., n], one for each
-// extent n: values in one are computed for each row, and an anchor that is read
-// there, at each element once, may join.
+// Dependent anchors may run as stages of one kernel if they share their rows: a
+// product, the softmax of its rows, and a product after that. A work item takes
+// a block of rows through all stages, and values between stages stay on chip.
+// For this, a group has *row spaces* [rows..., n], one for each extent n.
+// Values in a row space are computed for each row, and an anchor that is read
+// there, each element once, may join.
 //
-// A product needs its columns for every block of rows. It joins only where they
-// fit on chip, or where all anchors may be walked jointly over the dim that the
-// last one sums over, chunk by chunk (StreamAnalysis.h); and where rows give
-// enough units of work.
+// A product needs its columns for every block of rows. It joins only if rows
+// give enough work items, and if either its columns fit on chip, or all anchors
+// may run in one loop over the dim that the last one sums over, chunk by chunk
+// (StreamAnalysis.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,16 +25,16 @@ using namespace luminal;
 using namespace luminal::llir;
 using luminal::hlir::MapAttr;
 
-/// Rows that a unit of work takes, at least and at most, about.
+/// Estimates of the least and the most rows of a work item.
 static constexpr double kRowsInUnit = 14;
 static constexpr double kMostRowsInUnit = 112;
-/// Units that keep the workers of a machine busy.
+/// The number of work items that keeps the workers of a machine busy.
 static constexpr double kEnoughUnits = 8;
-/// What a unit takes of a streamed dim that is cut into parts, about: on a CPU,
-/// and of a GPU's blocks at least.
+/// Estimates of how much of a streamed dim a split-kv part takes: on a CPU, and
+/// at least on a GPU.
 static constexpr double kPartOfStream = 512, kPartOfBlocks = 128;
 
-/// A row space of the group with elements of this extent.
+/// Returns the row space of the group with `local` elements in each row.
 unsigned FusionPlan::getRowSpace(Group &group, const Expr &local) {
   SmallVector<Expr> extents(group.spaces[kRowsSpace].extents);
   extents.push_back(local);
@@ -49,8 +49,8 @@ unsigned FusionPlan::getRowSpace(Group &group, const Expr &local) {
   return group.spaces.size() - 1;
 }
 
-/// Whether a group reads `value` once for each row, or for each element of a
-/// row space, and at its own index.
+/// Returns whether a group reads `value` once for each row, or for each element
+/// of a row space, at its own index.
 bool FusionPlan::isReadByRows(const Group &group, Value value) const {
   auto it = group.accesses.find(value);
   if (it == group.accesses.end() || it->second.size() != 1)
@@ -61,7 +61,7 @@ bool FusionPlan::isReadByRows(const Group &group, Value value) const {
          group.spaces[access.space].extents == hlir::getExtents(value);
 }
 
-/// Rows that read the same columns.
+/// Returns the number of rows that read the same columns.
 double FusionPlan::countSharedRows(ProductOpInterface op,
                                    ArrayRef<Expr> rows) const {
   double shared = 1;
@@ -71,16 +71,16 @@ double FusionPlan::countSharedRows(ProductOpInterface op,
   return shared;
 }
 
-/// Rows of a unit that are multiplied with the same columns.
+/// Returns the rows of a work item that are multiplied with the same columns.
 double FusionPlan::countRowsAtOnce(ProductOpInterface op,
                                    ArrayRef<Expr> rows) const {
   return std::min(countSharedRows(op, rows), kMostRowsInUnit);
 }
 
-/// Whether products that are walked jointly without a reduction between them
-/// take less memory traffic than one after the other: for an index of the
-/// stream, a unit reads the columns of all of them, where otherwise an element
-/// of each of its rows is written and read.
+/// Returns whether products in one loop, with no reduction between them, cause
+/// less memory traffic than separate kernels. For each index of the stream, a
+/// work item reads the columns of all products; separate kernels write and read
+/// one element for each row instead.
 bool FusionPlan::isLessTraffic(ProductOpInterface last,
                                ArrayRef<Operation *> anchors) const {
   SmallVector<Expr> extents = hlir::getExtents(last->getResult(0));
@@ -92,8 +92,9 @@ bool FusionPlan::isLessTraffic(ProductOpInterface last,
   return columns <= 2 * countRowsAtOnce(last, ArrayRef(extents).drop_back());
 }
 
-/// Which anchors may be walked jointly with a product after them. One that
-/// could be so with several is a softmax's first.
+/// Finds the anchors that may run in one loop with a later product. An anchor
+/// that could do so with several products goes with the first, that of its
+/// softmax.
 void FusionPlan::findStreams() {
   if (chipBytes == 0 && sharedBytes == 0)
     return;
@@ -114,12 +115,13 @@ void FusionPlan::findStreams() {
     }
 }
 
-/// Whether the group can walk `op` jointly with the product that it ends in.
+/// Returns whether the group can run `op` in one loop with the product in which
+/// it ends.
 bool FusionPlan::canStream(const Group &group, Operation *op) const {
   return group.product && streams.lookup(op) == group.product;
 }
 
-/// What each block of rows reads of the right operand.
+/// Returns the bytes of the right operand that each block of rows reads.
 double FusionPlan::countColumnBytes(ProductOpInterface op) const {
   Expr columns = hlir::getExtents(op->getResult(0)).back();
   Type element = cast<RankedTensorType>(op.getRhs().getType()).getElementType();
@@ -131,7 +133,7 @@ bool FusionPlan::fitsOnChip(ProductOpInterface op) const {
   return countColumnBytes(op) <= chipBytes;
 }
 
-/// Whether a product can be a stage of a kernel over these rows.
+/// Returns whether a product can be a stage of a kernel over these rows.
 Decision FusionPlan::fitsStage(const Group &group, ProductOpInterface op,
                                ArrayRef<Expr> rows) const {
   Value value = op->getResult(0);
@@ -142,7 +144,7 @@ Decision FusionPlan::fitsStage(const Group &group, ProductOpInterface op,
   unsigned local = rows.size();
   if (op.getLhsMap().usesDim(local) || !op.getRhsMap().usesDim(local))
     return Decision::refuse("its columns are not those of the right operand");
-  // Rows that share the columns are cut into blocks.
+  // Rows that share columns are cut into blocks.
   double shared = countSharedRows(op, rows);
   double units = nominalSize(rows) / std::max(1.0, shared) *
                  std::ceil(shared / kRowsInUnit);
@@ -150,7 +152,7 @@ Decision FusionPlan::fitsStage(const Group &group, ProductOpInterface op,
       nominalValue(extents.back() * op.getReducedExtent(), symbols);
   double bytes = countColumnBytes(op);
   bool isStreamed = canStream(group, op);
-  // Several units walk one stream.
+  // With split-kv, several work items share one stream.
   if (isStreamed) {
     Expr stream = group.product == op ? op.getReducedExtent() : extents.back();
     double part = chipBytes == 0 ? kPartOfBlocks : kPartOfStream;
@@ -166,10 +168,11 @@ Decision FusionPlan::fitsStage(const Group &group, ProductOpInterface op,
   return Decision::accept();
 }
 
-/// Whether a group that computes `value` needs anchors before it as stages. A
-/// reduction's kernel has its own rows in any case: behind a reduction it
-/// computes a value once and reads there what does not join. Only of an element
-/// that a product gives, nothing is left to be read.
+/// Returns whether a group that computes `value` needs the anchors before it as
+/// stages. The kernel of a reduction has rows of its own in any case: it
+/// computes a value after the reduction once for each row, and loads what does
+/// not join. But if a product computes the value's elements one by one, no
+/// memory holds them.
 bool FusionPlan::needsStage(const Group &group, Value value) const {
   if (!isReadByRows(group, value))
     return false;
@@ -178,8 +181,8 @@ bool FusionPlan::needsStage(const Group &group, Value value) const {
          (space != kMainSpace && space != kRowsSpace);
 }
 
-/// Whether the anchors that `value` follows, which the group reads by rows, can
-/// be stages of it.
+/// Returns whether the anchors that `value` depends on, which the group reads
+/// by rows, can be its stages.
 Decision FusionPlan::followsStage(const Group &group, Value value) const {
   ArrayRef<Expr> rows = group.spaces[kRowsSpace].extents;
   llvm::SetVector<Value> chain;
@@ -204,8 +207,8 @@ Decision FusionPlan::followsStage(const Group &group, Value value) const {
   return Decision::accept();
 }
 
-/// Lets stages join before a product that the group has: where its left operand
-/// is read row by row, each element once.
+/// Lets stages join before a product of the group, if the product reads its
+/// left operand row by row, each element once.
 void FusionPlan::readByRows(Group &group, ProductOpInterface op) {
   SmallVector<Expr> extents = hlir::getExtents(op->getResult(0));
   if (extents.empty())
@@ -215,7 +218,7 @@ void FusionPlan::readByRows(Group &group, ProductOpInterface op) {
   SmallVector<Expr> elements(rows);
   elements.push_back(op.getReducedExtent());
   SmallVector<Expr> dims;
-  // Dims of extent 1 are written 0 in maps.
+  // Maps have 0 for dims of extent 1.
   for (unsigned i = 0; i < local; ++i)
     dims.push_back(extents[i].isConstant(1) &&
                            op.getLhsMap().getResults().size() > i
@@ -232,10 +235,10 @@ void FusionPlan::readByRows(Group &group, ProductOpInterface op) {
     group.spaces[kRowsSpace].extents = rows;
   unsigned space = getRowSpace(group, op.getReducedExtent());
   group.accesses[op.getLhs()].front().space = space;
-  // What follows the product may read values of the rows as well.
+  // Ops after the product may also read values of the rows.
   if (group.product != op)
     return;
-  // Maps are the same whether they write dims of extent 1 or 0.
+  // Maps are the same whether they have a dim of extent 1 or 0.
   auto simplify = [&](ArrayRef<Expr> results) {
     return MapAttr::getSimplified(op->getContext(), results,
                                   withExtents(symbols, extents));
@@ -249,10 +252,10 @@ void FusionPlan::readByRows(Group &group, ProductOpInterface op) {
                      accesses[0].loops};
 }
 
-/// Makes a product that the group reads by rows a stage of it.
+/// Makes a product that the group reads by rows a stage of the group.
 Decision FusionPlan::joinStage(Group &group, ProductOpInterface op) {
   Value value = op->getResult(0);
-  // A copy: the list of spaces grows.
+  // Copied, because the list of spaces grows.
   SmallVector<Expr> rows(group.spaces[kRowsSpace].extents);
   if (Decision fits = fitsStage(group, op, rows); !fits)
     return fits;
@@ -260,7 +263,7 @@ Decision FusionPlan::joinStage(Group &group, ProductOpInterface op) {
     return Decision::refuse("the reader's anchors are walked jointly over "
                             "another dim",
                             &group);
-  // What reads it is not in its loops.
+  // The code of its readers is not in its loops.
   auto code = cast<CodeOpInterface>(*op);
   int64_t size = group.code + code.getCodeSize() * code.getLoopCopies();
   if (size > codeBudget)
@@ -278,7 +281,7 @@ Decision FusionPlan::joinStage(Group &group, ProductOpInterface op) {
     for (auto [i, extent] : llvm::enumerate(extents))
       if (map.usesDim(i))
         reads *= nominalValue(extent, symbols);
-    // Each block of rows reads its columns anew, and multiplies each element
+    // Each block of rows reads the columns again, and multiplies each element
     // with all of its rows.
     double shared = countSharedRows(op, rows), work = 0;
     if (operand == op.getRhs()) {
@@ -291,7 +294,7 @@ Decision FusionPlan::joinStage(Group &group, ProductOpInterface op) {
   return Decision::accept(&group);
 }
 
-/// The same for a reduction, of which the group reads one element a row.
+/// The same for a reduction, of which the group reads one element per row.
 Decision FusionPlan::joinStage(Group &group, RowReductionOpInterface op) {
   SmallVector<Expr> rows(group.spaces[kRowsSpace].extents);
   Value value = op->getResult(0);

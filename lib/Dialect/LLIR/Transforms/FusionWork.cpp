@@ -8,8 +8,9 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// The elements of a kernel that are emitted beside each other and evaluate a
-/// value together, as the parts of a complex number do what both are made of.
+/// Returns how many elements of a kernel are emitted side by side and share the
+/// evaluation of a value, as the real and imaginary part of a complex number
+/// do.
 double FusionPlan::countBeside(const Group &group, const Access &access) const {
   ArrayRef<Expr> extents = group.spaces[access.space].extents;
   if (chipBytes == 0 || access.space != kMainSpace ||
@@ -30,13 +31,14 @@ double FusionPlan::countEvaluations(const Group &group, Value value) const {
   return evaluations;
 }
 
-/// Operations that the group does with what it evaluates of `value`.
+/// Returns the operations that the group does with the evaluated elements of
+/// `value`.
 double FusionPlan::countWork(const Group &group, Value value) const {
   double work = 0;
   for (const Access &access : group.accesses.lookup(value)) {
     const IndexSpace &space = group.spaces[access.space];
     double each = space.work;
-    // The product behind the rows multiplies each of their elements with its
+    // The product after the rows multiplies each element with all of its
     // columns.
     if (group.isRowSpace(access.space) && canStream(group, group.product))
       each = nominalValue(hlir::getExtents(group.product->getResult(0)).back(),

@@ -1,9 +1,9 @@
 //===- JoinProducts.cpp - Products that read the same row become one ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A product of one row takes as long as its right operand takes to be read, and
-// starting a kernel is a large part of that. Products of the same row are one
-// product, whose columns are those of all:
+// A product of one row takes as long as reading its right operand, and the
+// launch of its kernel is a large part of that. Products of the same row become
+// one product with the columns of all:
 //
 //   %a = gemm %x, %v : 1x4096         %w = select(column < 4096, %v, %w)
 //   %b = gemm %x, %w : 1x1024   -->   %c = gemm %x, %w : 1x5120
@@ -41,15 +41,16 @@ struct JoinProducts : llir::impl::JoinProductsPassBase<JoinProducts> {
 /// A product of one row.
 struct RowProduct {
   GemmOp op;
-  /// The dim of the result that is its columns, and how many there are.
+  /// The dim of the result that is its columns, and their number.
   unsigned column = 0;
   int64_t columns = 0;
-  /// Ops that are computed before it and may stand before all products.
+  /// Ops that the product depends on and that may move before all products.
   SmallVector<Operation *, 2> views;
 };
 } // namespace
 
-/// Accepts a product of one row with an operand of the function.
+/// Accepts a product of one row whose right operand is an operand of the
+/// function.
 static Decision match(GemmOp op, RowProduct &product) {
   product.op = op;
   SmallVector<Expr> extents = hlir::getExtents(op.getResult());
@@ -79,8 +80,8 @@ static Decision match(GemmOp op, RowProduct &product) {
   return Decision::accept();
 }
 
-/// Keeps the products of which no elementwise op reads another as well: those
-/// are better computed together, element by element.
+/// Removes products that meet another one in an elementwise op: those are
+/// computed together, element by element, instead.
 static void dropThatMeet(SmallVectorImpl<RowProduct> &products,
                          const Reporter &reporter) {
   SmallVector<Value> results;
@@ -98,7 +99,7 @@ static void dropThatMeet(SmallVectorImpl<RowProduct> &products,
   products = std::move(kept);
 }
 
-/// The right operands side by side, [columns, k].
+/// Concatenates the right operands to [columns, k].
 static Value joinOperands(ImplicitLocOpBuilder &b,
                           ArrayRef<RowProduct> products) {
   SmallVector<ColumnsPart> parts;
@@ -153,7 +154,7 @@ static void join(ArrayRef<RowProduct> products) {
 }
 
 void JoinProducts::runOnOperation() {
-  // Where a kernel is a call, others cost more than they save.
+  // Without thread blocks a kernel is a function call, so launches are cheap.
   if (getOperation().isDeclaration() || !blockThreads)
     return;
   Reporter reporter(&getContext(), DEBUG_TYPE, getOperation().getSymName());

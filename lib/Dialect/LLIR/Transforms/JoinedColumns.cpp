@@ -27,7 +27,8 @@ Value llir::joinColumns(ImplicitLocOpBuilder &b, ArrayRef<ColumnsPart> parts,
   Value joined;
   for (const ColumnsPart &part : llvm::reverse(parts)) {
     int64_t begin = end - part.columns;
-    // Within the source also where another is taken.
+    // The index stays in the source's bounds even where another part is
+    // selected.
     Expr at = Expr::dim(0);
     if (begin)
       at = Expr::max(at - Expr(begin), 0);
@@ -81,7 +82,8 @@ Value llir::readColumns(OpBuilder &b, Value joined, unsigned column,
       joined, MapAttr::get(b.getContext(), extents.size(), results));
 }
 
-/// The elementwise ops that follow from `v` with nothing but such ops between.
+/// Returns the elementwise ops and views that depend on `v` through such ops
+/// only.
 static DenseSet<Operation *> findReaders(Value v) {
   DenseSet<Operation *> seen;
   SmallVector<Value> work{v};

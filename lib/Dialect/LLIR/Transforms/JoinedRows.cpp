@@ -11,7 +11,7 @@ using namespace luminal;
 using namespace luminal::llir;
 using luminal::hlir::MapAttr;
 
-/// What each element is, as an expression of its index.
+/// Returns each element of `value` as an expression of its index.
 static std::optional<Expr> getElement(Value value) {
   std::vector<Expr> map;
   for (int64_t i = 0; i < cast<RankedTensorType>(value.getType()).getRank();

@@ -101,7 +101,7 @@ llir::packPanels(ProductOpInterface op, const ProductRead &read,
   int64_t width = m > 1 ? getWidth(element.getIntOrFloatBitWidth(), n) : 0;
   if (!width)
     return std::nullopt;
-  // From the index of the panels: batch..., panel, k, column in it.
+  // The index of the panels: batch..., panel, k, column in the panel.
   unsigned batch = sizes.size();
   Expr column = Expr(width) * Expr::dim(batch) + Expr::dim(batch + 2);
   if (n % width)
@@ -146,7 +146,7 @@ DimOrder Layouts::getOrder(Value v) const {
   return order;
 }
 
-/// Prepared values are computed from what another one is a copy of.
+/// A prepared value is computed from the original of another prepared value.
 static Value getUnprepared(Value v) {
   auto prepared = v.getDefiningOp<PrepareOp>();
   return prepared ? prepared.getOperand() : v;
@@ -173,7 +173,7 @@ void Layouts::reorderProduct(ProductOpInterface op,
   op.setMaps(maps[0], maps[1]);
 }
 
-/// `v` with its dims in another order.
+/// Returns a view of `v` with its dims in another order.
 static Value viewIn(OpBuilder &builder, Value v, const DimOrder &order) {
   auto type = cast<RankedTensorType>(v.getType());
   return ViewOp::create(
@@ -192,7 +192,7 @@ void Layouts::moveResults(Operation *op, const Assumptions &symbols) const {
       operands.push_back(operand);
       continue;
     }
-    // A reduced dim stays the last.
+    // A reduced dim stays last.
     DimOrder inOperand = order;
     for (unsigned i = order.size(); i < getRank(operand); ++i)
       inOperand.push_back(i);

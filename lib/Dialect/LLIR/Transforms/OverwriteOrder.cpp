@@ -50,8 +50,8 @@ OverwriteOrder::Decision OverwriteOrder::moveReadersBefore(Operation *writer,
     if (writer->isBeforeInBlock(reader))
       late.insert(reader);
   }
-  // Including everything they depend on, and what has to read the memory that
-  // they write before they do.
+  // Also move every op that they depend on, and every op that has to read the
+  // memory that they overwrite.
   auto take = [&](Operation *before, Operation *after) {
     if (before->getBlock() == writer->getBlock() && before != after &&
         before->isBeforeInBlock(after) && !before->isBeforeInBlock(writer))

@@ -10,27 +10,27 @@
 
 namespace luminal::llir {
 
-/// The value whose memory an alias shares.
+/// Returns the value whose memory an alias shares.
 mlir::Value getStorage(mlir::Value value);
 
-/// The ops that use the memory of `value`, under whatever name.
+/// Returns the ops that use the memory of `value`, through any alias.
 llvm::SmallVector<mlir::Operation *> getReaders(mlir::Value value);
 
-/// Which ops of a function write memory that holds another value, and so come
-/// after all that reads that value.
+/// Knows which ops of a function overwrite the memory of another value, and
+/// must follow all readers of that value.
 class OverwriteOrder {
 public:
-  /// Whether an op does something; a refusal may name the op that prevents it.
+  /// Whether something is possible; a refusal may name the op that prevents it.
   using Decision = DecisionAbout<mlir::Operation *>;
 
-  /// Notes that `writer` writes the memory of `old`, beside what `in_place`
-  /// says.
+  /// Records that `writer` overwrites the memory of `old`, in addition to the
+  /// kernels with `in_place`.
   void add(mlir::Operation *writer, mlir::Value old) {
     overwritten[writer].push_back(old);
   }
-  /// Makes every other reader of `old` run before `writer`, which is to write
-  /// its memory; refused where one of them needs what `writer` computes, or has
-  /// to come after another one that does.
+  /// Moves every other reader of `old` before `writer`, which will overwrite
+  /// its memory. Refuses if a reader depends on `writer`, or has to follow an
+  /// op that depends on it.
   Decision moveReadersBefore(mlir::Operation *writer, mlir::Value old) const;
 
 private:

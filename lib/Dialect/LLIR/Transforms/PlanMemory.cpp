@@ -10,9 +10,9 @@
 //                                        output "y" %y
 //                                      }
 //
-// What `llir.prepare` ops read becomes a second schedule, which runs when
-// weights are bound; kernels that both need are in both. A function and its
-// variants share kernels and that schedule.
+// The operands of `llir.prepare` ops become a second schedule, which runs when
+// weights are bound; a kernel that both schedules need is in both. A function
+// and its variants share kernels and the `prepare` schedule.
 //
 // Tested by test/Dialect/LLIR/plan-memory.mlir, plan-memory-prepare.mlir and
 // plan-memory-variants.mlir.
@@ -51,11 +51,11 @@ namespace {
 /// Memory that holds values.
 struct Storage {
   enum class Kind { Argument, Data, Prepared, Slot, Counters, Result } kind;
-  /// The argument, constant, prepared value or kernel result that it was
-  /// allocated for; of a workspace the first result of its kernel.
+  /// The argument, constant, prepared value or kernel result for which it was
+  /// allocated; for a workspace, the first result of its kernel.
   Value value;
   Expr bytes;
-  /// Its live range, in steps.
+  /// The live range, in steps.
   unsigned first = 0, last = 0;
   /// The buffer of the schedule.
   Value buffer;
@@ -67,7 +67,7 @@ struct Place {
   Expr offset;
 };
 
-/// The functions of kernels, by kernel text: one for all that are equal.
+/// Maps the text of a kernel to its function; equal kernels share one.
 using KernelFunctions = llvm::StringMap<StringAttr>;
 
 class Planner {
@@ -107,18 +107,18 @@ private:
   MLIRContext *context;
   SmallVector<Storage> storages;
   DenseMap<Value, Place> places;
-  /// The result of a concatenation that a value is a part of, and how many
-  /// bytes in.
+  /// For each part of a concatenation, the concatenation's result and the
+  /// part's offset in bytes.
   DenseMap<Value, std::pair<Value, Expr>> wholes;
   DenseMap<Value, Value> parts;
   /// Kernels and library calls.
   SmallVector<Operation *> steps;
-  /// By step, the storages that it has only while it runs.
+  /// For each step, the storages that it needs only while it runs.
   SmallVector<SmallVector<unsigned, 2>> workspaces;
   KernelFunctions &functions;
   bool keepCalls;
-  /// Those of this function's kernels, by class: what is known of one need not
-  /// be printed again.
+  /// The functions of this function's kernels by class, so that an equal kernel
+  /// need not be printed again.
   KernelClasses classes;
   DenseMap<unsigned, StringAttr> ownFunctions;
 };
@@ -134,8 +134,8 @@ void Planner::addStorage(Storage::Kind kind, Value value, unsigned step) {
       {kind, value, countBytes(value.getType()), step, step, {}});
 }
 
-/// What is written where a part of a concatenation is: the part, or what it is
-/// another shape of.
+/// Returns the value that is written in place of a part of a concatenation: the
+/// part itself, or the value that it reshapes.
 static Value getWritten(Value part) {
   auto alias = part.getDefiningOp<AliasOp>();
   while (alias && alias.getOffset().getResults()[0].isConstant(0) &&
@@ -147,7 +147,8 @@ static Value getWritten(Value part) {
   return part;
 }
 
-/// The result of a step: memory of its own, or of what it is a part of.
+/// Assigns memory to the result of a step: separate memory, or a place in the
+/// concatenation that it is a part of.
 void Planner::placeResult(Value result, unsigned step) {
   auto it = wholes.find(result);
   if (it == wholes.end())
@@ -160,7 +161,7 @@ void Planner::placeResult(Value result, unsigned step) {
   places[result] = {place.storage, place.offset + offset};
 }
 
-/// Whether each part is written where the result has it.
+/// Checks that each part is written directly to the result's memory.
 LogicalResult Planner::checkParts(ConcatOp concat) const {
   DenseSet<Value> written;
   for (auto [index, named] : llvm::enumerate(concat.getParts())) {
@@ -255,7 +256,7 @@ LogicalResult Planner::assignStorage() {
       Value other = kernel && kernel.getInPlace() ? kernel.getInputs()[0]
                                                   : states.lookup(result);
       if (other) {
-        // The map may grow, which moves its elements.
+        // Copied, because inserting into the map may move its elements.
         Place place = places.at(other);
         places[result] = place;
       } else {
@@ -267,7 +268,7 @@ LogicalResult Planner::assignStorage() {
   return success();
 }
 
-/// Storage of an output is the caller's.
+/// Outputs are stored in the caller's memory.
 LogicalResult Planner::assignResults() {
   DenseSet<unsigned> taken;
   for (auto [index, output] : llvm::enumerate(request.outputs)) {
@@ -306,8 +307,8 @@ Expr Planner::planArena(SmallVectorImpl<Expr> &offsets) {
   return arena;
 }
 
-/// The size of the arena beside its lower bound, and the buffers that determine
-/// it.
+/// Reports the size of the arena, its lower bound, and the buffers that
+/// determine it.
 void Planner::tellArena(ArrayRef<ArenaRequest> requests, const Expr &arena) {
   Reporter reporter(context, DEBUG_TYPE, request.name);
   if (!reporter.isListening())
@@ -342,7 +343,7 @@ void Planner::tellArena(ArrayRef<ArenaRequest> requests, const Expr &arena) {
   }
 }
 
-/// Number of kernels that are equal to another one.
+/// Reports the number of kernels that are equal to another one.
 void Planner::tellSharing() {
   Reporter reporter(context, DEBUG_TYPE, request.name);
   if (reporter.isListening())
@@ -404,7 +405,7 @@ Value Planner::getBuffer(ImplicitLocOpBuilder &b, Value value) {
   Value buffer = storages[place.storage].buffer;
   if (place.offset.isConstant(0))
     return buffer;
-  // One part for all uses.
+  // All uses share one part.
   Value &part = parts[value];
   if (!part)
     part = PartOp::create(b, buffer, quantity(place.offset),
@@ -419,13 +420,13 @@ StringAttr Planner::getKernelFunction(KernelOp kernel, OpBuilder &builder) {
   return own;
 }
 
-/// The function that holds a kernel or call equal to this one.
+/// Returns the function that holds a kernel or call equal to this one.
 StringAttr Planner::getFunction(Operation *op, OpBuilder &builder) {
   auto type =
       builder.getFunctionType(op->getOperandTypes(), op->getResultTypes());
   auto holder = func::FuncOp::create(op->getLoc(), "kernel", type);
   holder.setPrivate();
-  // Kernels without symbols are equal whatever the ranges of symbols are.
+  // Kernels without symbols are equal for any ranges of symbols.
   if (Attribute attribute = func->getAttr(hlir::kSymbolsAttr);
       attribute && usesSymbols(op))
     holder->setAttr(hlir::kSymbolsAttr, attribute);
@@ -444,7 +445,7 @@ StringAttr Planner::getFunction(Operation *op, OpBuilder &builder) {
   return name;
 }
 
-/// The title of a step, and the file and line that it came from.
+/// Returns the title of a step, and the file and line that it came from.
 static std::string getLabel(Operation *op) {
   auto kernel = dyn_cast<KernelOp>(op);
   std::string label =
@@ -462,8 +463,8 @@ static std::string getLabel(Operation *op) {
   return label;
 }
 
-/// Where a step comes from: what its kernel computes from its operands, in
-/// order. Constants and indices are the same in all parts of a program.
+/// Returns the locations of the ops that a step's kernel computes, in order,
+/// without constants and indices, which are the same in all parts of a program.
 static Location getOrigins(Operation *op) {
   SmallVector<Location> parts;
   DenseSet<Value> computed;
@@ -567,7 +568,7 @@ private:
 };
 } // namespace
 
-/// Plans a function and, after it, its variants.
+/// Plans a function together with its variants.
 LogicalResult PlanMemory::plan(SmallVector<func::FuncOp> funcs,
                                KernelFunctions &functions) {
   func::FuncOp first = funcs.front();
@@ -619,10 +620,10 @@ LogicalResult PlanMemory::plan(SmallVector<func::FuncOp> funcs,
 
 void PlanMemory::runOnOperation() {
   ModuleOp module = getOperation();
-  // A module that already has a schedule is left as it is.
+  // A module that already has a schedule is not changed.
   if (!module.getOps<ScheduleOp>().empty())
     return;
-  // Each program with its variants.
+  // The programs of the module, each with its variants.
   SmallVector<SmallVector<func::FuncOp>> groups;
   DenseSet<Operation *> variants;
   for (auto func : module.getOps<func::FuncOp>()) {

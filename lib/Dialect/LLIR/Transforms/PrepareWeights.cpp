@@ -6,9 +6,9 @@
 //                                        %1 = div(%x, %p)
 //
 // A value of weights and constants alone is the same in every call. It is worth
-// memory where kernels read it in much less time than they compute it in. The
-// price of computing it is that of all it is computed from, as though nothing
-// were shared; of reading it, its bytes.
+// its memory if kernels read it in much less time than they compute it in. The
+// price of computing it is the price of all ops that it depends on, as if
+// nothing were shared; the price of reading it is its bytes.
 //
 // Tested by test/Dialect/LLIR/prepare-weights.mlir.
 //
@@ -30,11 +30,12 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// The share of the time of computing a value that reading it may take: what is
-/// hardly faster to read is not worth memory.
+/// The fraction of the time of computing a value that reading it may take. A
+/// value that is hardly faster to read is not worth its memory.
 static constexpr double kWorthwhile = 0.6;
-/// Bytes of values that no weight is part of, unless the caller says how many
-/// there may be of all: the cosines of a Fourier transform of 2,048 points.
+/// The memory limit for values that depend on no weight, unless the caller
+/// limits the memory of all values: the cosines of a Fourier transform of 2,048
+/// points.
 static constexpr int64_t kConstantBytes = 32 << 20;
 
 namespace {
@@ -42,9 +43,9 @@ namespace {
 struct Candidate {
   Value value;
   int64_t bytes;
-  /// Nanoseconds of a call.
+  /// Nanoseconds in each call.
   double computed, read;
-  /// Whether a weight is part of it.
+  /// Whether it depends on a weight.
   bool isOfWeights;
 };
 
@@ -62,10 +63,10 @@ private:
   void replace(Value value);
   void tell(const Candidate &candidate, StringRef reason);
 
-  /// Values that are the same in every call, and the time in which a kernel
-  /// computes them from weights.
+  /// The values that are the same in every call, and the time in which a kernel
+  /// computes each from weights.
   DenseMap<Value, double> computed;
-  /// Those of them that weights are part of.
+  /// Those of them that depend on weights.
   DenseSet<Value> ofWeights;
   DenseSet<Value> visited;
 };
@@ -91,8 +92,8 @@ bool PrepareWeights::dependsOnWeightsOnly(Operation *op) const {
          });
 }
 
-/// The time in which a kernel has the elements of a value of weights alone,
-/// nanoseconds: it computes them, or reads a weight.
+/// Returns the nanoseconds in which a kernel obtains a value of weights alone:
+/// it computes the value, or reads a weight.
 double PrepareWeights::price(Value value) const {
   auto it = computed.find(value);
   return it == computed.end() ? countBytes(value) / readRate : it->second;
@@ -101,7 +102,7 @@ double PrepareWeights::price(Value value) const {
 void PrepareWeights::addPrices(Operation *op) {
   double time = 0;
   if (auto view = dyn_cast<ViewOp>(op)) {
-    // Of a part, only that part is read.
+    // A view of a part reads only that part.
     double all = countBytes(view.getOperand());
     time = price(view.getOperand());
     if (all > 0)
@@ -112,11 +113,12 @@ void PrepareWeights::addPrices(Operation *op) {
     Assumptions none;
     if (auto cost = dyn_cast<CostOpInterface>(op))
       time += nominalValue(cost.getCost().flops, none) / operationRate;
-    // Splat constants are part of the code.
+    // Splat constants are immediates of the code.
     auto constant = dyn_cast<llir::ConstantOp>(op);
     if (constant && !isa<SplatElementsAttr>(constant.getValue()))
       time += countBytes(constant.getResult()) / readRate;
-    // Ops with loops are kernels of their own, which write what others read.
+    // Ops with loops are separate kernels, and their results are written and
+    // read.
     if (hasLoops(op))
       for (Value result : op->getResults())
         time += 2 * countBytes(result) / readRate;
@@ -131,15 +133,16 @@ void PrepareWeights::addPrices(Operation *op) {
   }
 }
 
-/// Integers and flags are mostly indices and masks: what proves them in bounds
-/// and simplifies them has to see how they are made.
+/// Returns whether a value may be hidden behind `llir.prepare`. Integers and
+/// flags are mostly indices and masks, and proofs and simplifications need to
+/// see the ops that compute them.
 static bool isOpaque(Value value) {
   return isa<FloatType>(
       cast<RankedTensorType>(value.getType()).getElementType());
 }
 
-/// Adds the values nearest to `value`, itself among them, that are worth
-/// preparing.
+/// Adds the values that are worth preparing: `value`, or the nearest values
+/// that it depends on.
 void PrepareWeights::findCandidates(Value value,
                                     SmallVectorImpl<Candidate> &candidates) {
   SmallVector<Value> worklist = {value};
@@ -163,8 +166,8 @@ void PrepareWeights::replace(Value value) {
   OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);
   auto prepared = PrepareOp::create(builder, value.getLoc(), value);
-  // Values of weights alone that read it go on doing so: they run with it, or
-  // are computed by the kernels that read them.
+  // Ops on weights alone that read the value keep doing so: they run in the
+  // same schedule, or their readers recompute them.
   value.replaceAllUsesExcept(prepared.getResult(), prepared);
 }
 
@@ -191,7 +194,7 @@ void PrepareWeights::runOnOperation() {
   visited.clear();
   ofWeights.clear();
   Block &block = func.getBody().front();
-  // A person may have chosen.
+  // The program may state already what is prepared.
   if (!block.getOps<PrepareOp>().empty() || !block.getOps<KernelOp>().empty())
     return;
   int64_t budget = prepareBytes, ofConstants = 0;
@@ -200,8 +203,8 @@ void PrepareWeights::runOnOperation() {
     ofConstants = kConstantBytes;
   }
 
-  // What is read by an op that each call runs. Results of the function are
-  // written by each call.
+  // Search from the operands of ops that run in each call. Results of the
+  // function are written by each call.
   SmallVector<Candidate> candidates;
   for (Operation &op : block) {
     if (!op.hasTrait<OpTrait::IsTerminator>() && dependsOnWeightsOnly(&op)) {
@@ -213,7 +216,7 @@ void PrepareWeights::runOnOperation() {
         findCandidates(operand, candidates);
   }
 
-  // The most time for the least memory first.
+  // First the values that save the most time for the least memory.
   llvm::stable_sort(candidates, [](const Candidate &a, const Candidate &b) {
     return (a.computed - a.read) * double(std::max<int64_t>(b.bytes, 1)) >
            (b.computed - b.read) * double(std::max<int64_t>(a.bytes, 1));

@@ -29,9 +29,9 @@ using namespace luminal;
 using namespace luminal::llir;
 
 namespace {
-/// Known bounds of the elements of an integer tensor.
+/// The known bounds of the elements of an integer tensor.
 struct Interval {
-  /// Each element, over its own index.
+  /// Each element as an expression of its own index.
   std::optional<Expr> exact;
   /// Bounds of all elements, over symbols alone.
   std::optional<Expr> lo, hi;
@@ -43,8 +43,8 @@ public:
 
   const Interval &get(Value value);
   bool isInside(Value indices, const Expr &extent);
-  /// What a comparison is, or several of them together, where it is the same
-  /// for every element.
+  /// Decides a comparison, or a logical combination of comparisons, if its
+  /// value is the same for every element.
   std::optional<bool> decide(Value condition);
 
 private:
@@ -52,12 +52,12 @@ private:
   Interval computeElementwise(ElementwiseOp op);
   Interval computeSelect(ElementwiseOp op);
   Interval computeConstant(llir::ConstantOp op);
-  /// Bounds of floats that follow from integers, rounded outwards; none of them
+  /// Bounds of floats that follow from integers, rounded outwards; no element
   /// is NaN.
   using Bounds = std::optional<std::pair<double, double>>;
   Bounds boundFloats(Value value);
   Bounds computeFloats(Value value);
-  /// Drops bounds that the element type of `value` might not hold.
+  /// Drops bounds that the element type of `value` might not represent.
   Interval clamp(Interval range, Value value) const;
   Interval ofExact(const Expr &e, Value value) const;
 
@@ -69,7 +69,7 @@ private:
   const Assumptions &symbols;
   DenseMap<Value, Interval> known;
   DenseMap<Value, Bounds> knownFloats;
-  /// Floats within each other.
+  /// The depth of nested floats.
   unsigned nesting = 0;
 };
 } // namespace
@@ -79,8 +79,8 @@ static bool mayBeIndex(Value value) {
   return element.isSignlessInteger(32) || element.isInteger(64);
 }
 
-/// The value that `value` is a name of: an operand of the kernel whose region
-/// takes it, or what the region of a kernel yields.
+/// Returns the value that `value` stands for: the operand behind a kernel's
+/// block argument, or the yielded value behind a kernel's result.
 static Value throughKernels(Value value) {
   while (true) {
     if (auto argument = dyn_cast<BlockArgument>(value)) {
@@ -113,7 +113,7 @@ std::optional<Expr> ValueRanges::larger(std::optional<Expr> a,
 
 Interval ValueRanges::clamp(Interval range, Value value) const {
   auto type = cast<RankedTensorType>(value.getType());
-  // Keeps sums of two bounds from overflowing.
+  // Sums of two such bounds do not overflow.
   constexpr int64_t kLimit = int64_t(1) << 62;
   auto holds = [&](const std::optional<Expr> &e,
                    const Assumptions &assumptions) {
@@ -123,7 +123,7 @@ Interval ValueRanges::clamp(Interval range, Value value) const {
     return range && hlir::holds(type.getElementType(), *range) &&
            range->lo >= -kLimit && range->hi <= kLimit;
   };
-  // An element that wraps can be anything.
+  // An element that wraps can have any value.
   if (range.exact &&
       !holds(range.exact, withExtents(symbols, hlir::getExtents(type))))
     range = {};
@@ -155,7 +155,7 @@ Interval ValueRanges::computeConstant(llir::ConstantOp op) {
                op.getResult());
 }
 
-/// The comparison of integers that `condition` is.
+/// Returns the integer comparison that defines `condition`.
 static ElementwiseOp getComparison(Value condition) {
   auto compare = condition.getDefiningOp<ElementwiseOp>();
   if (compare && compare.getFn() == Fn::LessThan &&
@@ -166,7 +166,7 @@ static ElementwiseOp getComparison(Value condition) {
 }
 
 std::optional<bool> ValueRanges::decide(Value condition) {
-  // What holds for all elements holds for those of a view.
+  // A condition on all elements also holds for the elements of a view.
   while (auto view = condition.getDefiningOp<ViewOp>())
     condition = view.getOperand();
   if (auto constant = condition.getDefiningOp<llir::ConstantOp>())
@@ -219,7 +219,7 @@ ValueRanges::Bounds ValueRanges::boundFloats(Value value) {
   ++nesting;
   Bounds bounds = computeFloats(value);
   --nesting;
-  // Far from where numbers of the type end.
+  // Bounds must stay far from the type's limits.
   const double most = getElementTypeOrSelf(value).isF16() ? 0x1p14 : 0x1p60;
   if (bounds && (!(bounds->first >= -most) || !(bounds->second <= most)))
     bounds = std::nullopt;
@@ -245,7 +245,7 @@ ValueRanges::Bounds ValueRanges::computeFloats(Value value) {
   if (!elementwise)
     return std::nullopt;
   const int digits = int(type.getFPMantissaWidth());
-  // One step of the type beyond, twice.
+  // Widen by two rounding steps of the type.
   auto widen = [&](double lo, double hi) -> Bounds {
     const double step = std::exp2(2 - digits);
     return std::pair(lo - std::abs(lo) * step, hi + std::abs(hi) * step);
@@ -306,7 +306,7 @@ ValueRanges::Bounds ValueRanges::computeFloats(Value value) {
   case Fn::Mul:
     return spanOf([](double x, double y) { return x * y; });
   case Fn::Div:
-    // Not by numbers whose quotients may have no bounds.
+    // A quotient is bounded only if the divisor stays away from 0.
     if (std::min(std::abs(b[1].first), std::abs(b[1].second)) < 0x1p-20 ||
         (b[1].first < 0) != (b[1].second < 0))
       return std::nullopt;
@@ -316,7 +316,7 @@ ValueRanges::Bounds ValueRanges::computeFloats(Value value) {
   }
 }
 
-/// `condition ? a : b`, where the condition may bound the branches.
+/// Computes `condition ? a : b`, where the condition may bound a or b.
 Interval ValueRanges::computeSelect(ElementwiseOp op) {
   Value onTrue = op.getInputs()[1], onFalse = op.getInputs()[2];
   Interval a = get(onTrue), b = get(onFalse);
@@ -325,7 +325,7 @@ Interval ValueRanges::computeSelect(ElementwiseOp op) {
       return *known ? a : b;
     Value x = compare.getInputs()[0], y = compare.getInputs()[1];
     Interval rx = get(x), ry = get(y);
-    // x < y on the true side, y <= x on the false side.
+    // If x < y holds the true side is selected, if y <= x the false side.
     auto raise = [&](Interval &range, const std::optional<Expr> &lo) {
       if (lo)
         range.lo = range.lo ? larger(range.lo, lo) : lo;
@@ -465,8 +465,8 @@ Interval ValueRanges::compute(Operation *op) {
       .Default([](Operation *) { return Interval(); });
 }
 
-/// The values from which the range of an op's result may follow: its operands,
-/// and the values that a condition compares.
+/// Returns the values that the range of an op's result may follow from: its
+/// operands, and the values that a condition compares.
 static SmallVector<Value> getIndexOperands(Operation *op) {
   SmallVector<Value> operands;
   for (Value operand : op->getOperands()) {
@@ -482,7 +482,7 @@ static SmallVector<Value> getIndexOperands(Operation *op) {
 
 const Interval &ValueRanges::get(Value name) {
   Value root = throughKernels(name);
-  // Ranges of operands are computed first, with a worklist and not by
+  // Ranges of operands are computed first, with a worklist instead of
   // recursion.
   SmallVector<std::pair<Value, bool>> stack = {{root, false}};
   while (!stack.empty()) {
@@ -517,16 +517,16 @@ bool ValueRanges::isInside(Value indices, const Expr &extent) {
 }
 
 namespace {
-/// An op on numbers as a function of one integer, by way of floats or not.
+/// An op on numbers as a function of one integer, possibly computed in floats.
 class FunctionOfInteger {
 public:
   explicit FunctionOfInteger(ElementwiseOp root) : root(root) {}
 
-  /// The one integer from which the result follows; null where there are
+  /// Returns the one integer that the result depends on; null if there are
   /// several, or something else.
   Value findSource() { return visit(root) ? source : Value(); }
-  /// The result where the source is `x`; std::nullopt where it is not known, or
-  /// is no number.
+  /// Evaluates the op for the source `x`; std::nullopt if the result is not
+  /// known or not a number.
   std::optional<double> evaluate(double x) {
     numbers.clear();
     numbers[source] = x;
@@ -582,7 +582,7 @@ private:
     std::optional<double> exact = op.getFn() == Fn::Cast
                                       ? operands[0]
                                       : llir::evaluate(op.getFn(), operands);
-    // Integers of this size are exact, and do not wrap.
+    // Integers of this size are exact and do not wrap.
     if (!exact || !(std::abs(*exact) < 0x1p30))
       return std::nullopt;
     auto format = dyn_cast<FloatType>(type);
@@ -602,8 +602,9 @@ private:
 };
 } // namespace
 
-/// Numbers that a function gives back as they are, each of the few that there
-/// may be: the bin of an integer among as many bins as there are integers.
+/// Replaces a function of one integer by the integer, if it maps each of the
+/// few possible values to itself: the bin of an integer among as many bins as
+/// there are integers.
 static void foldIdentities(func::FuncOp function, ValueRanges &ranges,
                            const Assumptions &symbols,
                            const Reporter &reporter) {
@@ -634,11 +635,11 @@ static void foldIdentities(func::FuncOp function, ValueRanges &ranges,
   }
 }
 
-/// Comparisons that are the same for every element, and selects by them: front
-/// ends wrap each index that they do not know, and most are of sorts or
-/// positions.
+/// Folds comparisons that are the same for every element, and selects by them.
+/// Front ends wrap every index that they do not know, and most indices are
+/// orders or positions.
 static void foldConditions(func::FuncOp function, ValueRanges &ranges) {
-  // The ops of a kernel may have a schedule, which numbers them.
+  // Only flat ops: a kernel may have a schedule, which numbers its ops.
   Block &body = function.getBody().front();
   for (ElementwiseOp op : body.getOps<ElementwiseOp>())
     if (op.getFn() == Fn::Select)
@@ -663,7 +664,7 @@ static void foldConditions(func::FuncOp function, ValueRanges &ranges) {
   }
 }
 
-/// What nothing reads any more: readers come after what they read.
+/// Erases ops without readers; readers come after the ops that they read.
 static void eraseDead(func::FuncOp function) {
   Block &body = function.getBody().front();
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
@@ -691,7 +692,7 @@ public:
     }
     eraseDead(getOperation());
     ValueRanges ranges(symbols);
-    // Drops the check where it is proved, adds it where it is not, and emits a
+    // Removes the check if the index is proved, otherwise adds it; emits a
     // remark.
     auto prove = [&](auto op, Value table) {
       Expr extent = hlir::getExtents(table)[0];

@@ -26,8 +26,8 @@ StringAttr llir::getPreparedName(MLIRContext *context, unsigned index) {
   return StringAttr::get(context, "p" + Twine(index));
 }
 
-/// The ops that compute `outputs`, in order; what is prepared is computed
-/// elsewhere, unless `through`.
+/// Returns the ops that compute `outputs`, in order. Stops at prepared values,
+/// unless `through`.
 static SmallVector<Operation *> getSlice(Block &block, ArrayRef<Output> outputs,
                                          bool through) {
   DenseSet<Value> wanted;
@@ -69,8 +69,8 @@ Request llir::getProgram(func::FuncOp func) {
   return request;
 }
 
-/// Equal ops of a block become the first of them. What they hold is left as it
-/// is: schedules name the ops of a kernel by their position.
+/// Replaces equal ops of a block by the first of them. Ops inside their regions
+/// stay: schedules name the ops of a kernel by position.
 static void mergeEqualOps(Block &block) {
   std::unordered_map<size_t, SmallVector<Operation *>> seen;
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
@@ -139,7 +139,7 @@ PreparedBytes llir::countPreparedBytes(ArrayRef<func::FuncOp> programs) {
   PreparedBytes bytes;
   for (Value value : joined->getBody().front().getTerminator()->getOperands())
     bytes.values += sizeOf(value);
-  // What calls read.
+  // The weights that calls read.
   llvm::DenseSet<unsigned> isRead;
   for (const Request &request : requests)
     for (Operation *op : request.ops)

@@ -13,43 +13,45 @@ namespace luminal::llir {
 struct Output {
   mlir::Value value;
   mlir::StringAttr name;
-  /// The argument whose new value it is.
+  /// The argument that the output updates, if any.
   std::optional<unsigned> updates;
   /// The message of an assertion, or null.
   mlir::StringAttr assertion;
-  /// What makes it writes it to the memory of that argument.
+  /// Its producer writes it to the memory of that argument.
   bool isInState = false;
 };
 
-/// What a schedule is to do.
+/// What a schedule has to compute.
 struct Request {
   std::string name;
   llvm::SmallVector<Output> outputs;
   llvm::SmallVector<mlir::BlockArgument> arguments;
   llvm::SmallVector<mlir::Operation *> ops;
-  /// It runs when weights are bound.
+  /// Whether the schedule runs when weights are bound.
   bool isPrepare = false;
-  /// By `llir.prepare` op: the output of the other schedule that it is.
+  /// For each `llir.prepare` op, the number of the output of the other schedule
+  /// that holds its value.
   llvm::DenseMap<mlir::Operation *, unsigned> prepared;
 };
 
-/// The name that attributes of an argument or result give it, else `prefix` and
-/// its index.
+/// Returns the name that the attributes of an argument or result state,
+/// otherwise `prefix` and its index.
 mlir::StringAttr getName(mlir::DictionaryAttr attributes,
                          llvm::StringRef prefix, unsigned index,
                          mlir::MLIRContext *context);
-/// The name of a prepared value in both schedules.
+/// Returns the name of a prepared value, which is the same in both schedules.
 mlir::StringAttr getPreparedName(mlir::MLIRContext *context, unsigned index);
 
-/// What a program computes when it is called.
+/// Returns what a program computes when it is called.
 Request getProgram(mlir::func::FuncOp func);
-/// A function, without a place, of what the `llir.prepare` ops of all programs
-/// take: each equal value once. Gives programs their places among its results.
+/// Builds a detached function that computes the operands of all `llir.prepare`
+/// ops of all programs, each equal value once. Sets the programs' result
+/// numbers in `programs`.
 mlir::func::FuncOp
 joinPreparations(llvm::MutableArrayRef<mlir::func::FuncOp> funcs,
                  llvm::MutableArrayRef<Request> programs);
-/// What is prepared for the programs that `joined` was made of; without outputs
-/// where there is nothing.
+/// Returns what is prepared for the programs that `joined` was made of; without
+/// outputs if nothing is.
 mlir::FailureOr<Request> getPreparation(mlir::func::FuncOp joined);
 
 } // namespace luminal::llir

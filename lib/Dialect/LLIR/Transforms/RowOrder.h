@@ -9,12 +9,13 @@
 
 namespace luminal::llir {
 
-/// Bytes of `matrices` that are not read any more where rows that look up one
-/// of them each, all as likely, are sorted by it.
+/// Returns the bytes of `matrices` that need not be read if rows, each of which
+/// looks up one of them with equal probability, are sorted by matrix.
 double countBytesShared(mlir::Value matrices, double rows,
                         llvm::function_ref<double(const Expr &)> nominal);
 
-/// Nanoseconds of sorting rows: the kernels that find the order, and the sort.
+/// Returns the nanoseconds of sorting rows: the kernels that compute the order,
+/// and the sort.
 double priceSort(double rows, double kernelTime, double operationRate);
 
 } // namespace luminal::llir

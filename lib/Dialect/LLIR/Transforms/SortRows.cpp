@@ -1,16 +1,16 @@
 //===- SortRows.cpp - Rows in the order of the matrices they look up ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Rows that look up the same matrix share its columns where they follow each
-// other (ProductAnalysis::takeGroups). Tokens name their experts in any order:
+// Consecutive rows that look up the same matrix share its columns
+// (ProductAnalysis::takeGroups). But tokens name their experts in any order:
 //
 //   %m = gather %w, %i            %p = argsort %i
 //   %y = gemm %x, %m       -->    %s = gemm (gather %x, %p),
 //                                           (gather %w, (gather %i, %p))
 //                                 %y = gather %s, (inverse of %p)
 //
-// What follows such a product element by element, up to the next one by the
-// same indices, is computed in that order. No value changes.
+// Elementwise ops after such a product, up to the next product with the same
+// indices, are computed in the sorted order. No value changes.
 //
 // Tested by test/Dialect/LLIR/sort-rows.mlir and
 // test/Integration/sort-rows.mlir.
@@ -50,11 +50,11 @@ struct SortRows : llir::impl::SortRowsPassBase<SortRows> {
   void runOnOperation() override;
 };
 
-/// A product of which each row looks up its matrix.
+/// A product whose rows each look up a matrix.
 struct LookedUpProduct {
   GemmOp op;
   GatherOp lookup;
-  /// Dims of the result, in order, that are the rows.
+  /// The dims of the result, in order, that are the rows.
   SmallVector<unsigned> rows;
 
   bool isRow(unsigned dim) const { return llvm::is_contained(rows, dim); }
@@ -63,7 +63,7 @@ struct LookedUpProduct {
   }
 };
 
-/// Products by the same indices, whose rows are put in one order.
+/// Products with the same indices, whose rows are brought into one order.
 class SortedRows {
 public:
   SortedRows(Value indices, const Assumptions &symbols)
@@ -73,7 +73,7 @@ public:
   void add(LookedUpProduct &product);
 
 private:
-  /// A value of which the first dims are the rows, and how many those are.
+  /// A value whose first dims are the rows, and the number of these dims.
   using Rows = std::pair<Value, unsigned>;
 
   void makeOrder(ImplicitLocOpBuilder &b);
@@ -89,7 +89,7 @@ private:
   const Assumptions &symbols;
   Value indices;
   Expr count;
-  /// The rows in order, and the place of each row there.
+  /// The rows in sorted order, and the inverse: the place of each row in it.
   Value order, inverse;
   DenseMap<Rows, Value> sorted;
   DenseMap<Rows, bool> known;
@@ -100,8 +100,9 @@ private:
 // Matching
 //===----------------------------------------------------------------------===//
 
-/// Accepts a product one side of which is gathered by rows that are dims of the
-/// result, and has columns that these share; the other side has no others.
+/// Accepts a product if one side is gathered by rows, which are dims of the
+/// result, and has columns that rows share; the other side must have no other
+/// dims.
 static Decision match(GemmOp op, LookedUpProduct &found) {
   SmallVector<Expr> extents = hlir::getExtents(op.getResult());
   for (bool isLeft : {false, true}) {
@@ -164,7 +165,8 @@ void SortedRows::makeOrder(ImplicitLocOpBuilder &b) {
                               order, place, /*checked=*/false);
 }
 
-/// Rows of `v` by `by`, or all where that is null, as the first dim.
+/// Gathers rows of `v` by `by` (all rows if it is null); rows become the first
+/// dim.
 Value SortedRows::gatherRows(ImplicitLocOpBuilder &b, Value v, unsigned dims,
                              Value by) {
   SmallVector<Expr> extents = hlir::getExtents(v), flat = {count};
@@ -189,8 +191,8 @@ std::optional<unsigned> SortedRows::getRowsOfSource(ViewOp view,
                          hlir::getExtents(view.getOperand()), dims, symbols);
 }
 
-/// Whether a value is there in order, or follows element by element from one
-/// that is.
+/// Returns whether a value is available in sorted order, or depends on such
+/// values element by element.
 bool SortedRows::follows(Value v, unsigned dims) {
   Rows key(v, dims);
   if (sorted.contains(key) || v == indices)
@@ -254,8 +256,8 @@ Value SortedRows::sortNew(ImplicitLocOpBuilder &b, Value v, unsigned dims) {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// The operand in order, its rows as the first dim, and the map by which the
-/// product in order reads it.
+/// Returns the operand in sorted order, with the rows as its first dim, and the
+/// map through which the sorted product reads it.
 Value SortedRows::sortSide(ImplicitLocOpBuilder &b,
                            const LookedUpProduct &product, Value operand,
                            MapAttr &map) {
@@ -263,7 +265,7 @@ Value SortedRows::sortSide(ImplicitLocOpBuilder &b,
   GemmOp op = product.op;
   SmallVector<Expr> extents = hlir::getExtents(op.getResult()),
                     source = hlir::getExtents(operand), shape;
-  // Dims of the product in order: the rows, then the others and k.
+  // Dims of the sorted product: the rows, then the other dims and k.
   std::vector<Expr> renumbered(extents.size() + 1);
   std::vector<Expr> rows(extents.size() + 1);
   unsigned next = 1;
@@ -319,7 +321,7 @@ void SortedRows::add(LookedUpProduct &product) {
   back = b.createOrFold<ViewOp>(
       op.getResult().getType(), back,
       MapAttr::get(b.getContext(), extents.size(), results));
-  // Rows before all others: what follows may stay in order.
+  // If the rows come first, ops after the product may stay in sorted order.
   if (product.rows.back() + 1 == product.rows.size())
     sorted[{back, unsigned(product.rows.size())}] = inOrder;
   known.clear();
@@ -369,8 +371,8 @@ void SortRows::runOnOperation() {
       refuse("they are in the order of their matrices");
       continue;
     }
-    // Matrices that are not read any more against the kernels that find the
-    // order and what sorting takes.
+    // Compare the matrix reads that are saved with the kernels that compute the
+    // order and the sort itself.
     double rows = nominal(countElements(indices.getType())), bytes = 0;
     for (LookedUpProduct &product : products)
       bytes += countBytesShared(product.lookup.getData(), rows, nominal);

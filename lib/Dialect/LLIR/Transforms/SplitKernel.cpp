@@ -19,17 +19,17 @@ public:
       outside[argument] = operand;
   }
 
-  /// The kernel of `values`, of the kernel's body. From here on they are read
-  /// as its results.
+  /// Builds a kernel that computes `values` of the original body. From here on
+  /// they are read as its results.
   KernelOp build(ArrayRef<Value> values);
-  /// The kernel of an update in the memory of operand 0, which is `memory` and
-  /// holds the destination. What else reads the destination computes it again.
+  /// Builds a kernel that updates operand 0, `memory`, which holds the
+  /// destination, in place. Other readers of the destination recompute it.
   KernelOp buildInPlace(UpdateOpInterface update, Value memory);
 
 private:
-  /// Clones what `v` is made of.
+  /// Clones the ops that `v` depends on.
   void clone(Value v, OpBuilder &inner, Block &body);
-  /// The kernel of what `fill` writes into its body: its results.
+  /// Builds a kernel whose body `fill` writes; its results are `values`.
   KernelOp build(ArrayRef<Value> values,
                  function_ref<SmallVector<Value>(OpBuilder &, Block &)> fill);
 
@@ -43,7 +43,7 @@ private:
 } // namespace
 
 void Splitter::clone(Value root, OpBuilder &inner, Block &body) {
-  // By a worklist: chains may be long.
+  // Uses a worklist, because chains may be long.
   SmallVector<Value> work{root};
   while (!work.empty()) {
     Value v = work.back();
@@ -121,7 +121,7 @@ KernelOp Splitter::buildInPlace(UpdateOpInterface update, Value memory) {
   return built;
 }
 
-/// The values of a kernel's body that its results are made of.
+/// Returns the values of a kernel's body that its results depend on.
 static DenseSet<Value> findRead(KernelOp kernel) {
   DenseSet<Value> read;
   for (Operation &op : llvm::reverse(kernel.getBody().front()))
@@ -136,7 +136,7 @@ SmallVector<KernelOp> llir::splitByReductions(KernelOp kernel) {
   if (kernel.getInPlace())
     return {};
   DenseSet<Value> read = findRead(kernel);
-  // The level of each op: how many reductions, one after the other, end there.
+  // The level of each op: the longest chain of reductions that ends there.
   DenseMap<Operation *, unsigned> levels;
   SmallVector<SmallVector<Value>> reductions;
   for (Operation &op : kernel.getOps()) {
@@ -159,7 +159,7 @@ SmallVector<KernelOp> llir::splitByReductions(KernelOp kernel) {
   }
   if (reductions.empty())
     return {};
-  // What only the last level's results are turned into is computed with them.
+  // Ops that depend only on results of the last level are computed with it.
   ValueRange yielded = getYielded(kernel);
   auto isOfLast = [&](Value v) {
     return hlir::getExtents(v) == hlir::getExtents(reductions.back().front());
@@ -177,14 +177,15 @@ SmallVector<KernelOp> llir::splitByReductions(KernelOp kernel) {
   return kernels;
 }
 
-/// The update of a kernel that has one.
+/// Returns the update of a kernel that has one.
 static UpdateOpInterface getUpdate(KernelOp kernel) {
   return *kernel.getBody().getOps<UpdateOpInterface>().begin();
 }
 
 SmallVector<KernelOp> llir::splitByUpdate(KernelOp kernel) {
   UpdateOpInterface update = getUpdate(kernel);
-  // By itself: nothing else reads the destination there, where it changes.
+  // The destination has a kernel by itself: no op there reads it while the
+  // update changes it.
   SmallVector<KernelOp> kernels = {Splitter(kernel).build(update.getDest())};
   Splitter splitter(kernel);
   kernels.push_back(

@@ -1,10 +1,10 @@
 //===- SplitProducts.cpp - Columns that meet are products apart -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A gate and what it multiplies are often columns of one product. Where rows
-// share no matrix, such a product takes as long as its columns take to be read,
-// and that of each part as long as these, so that the parts can be elements of
-// one kernel, with what follows them:
+// A gate and the values that it multiplies are often columns of one product. If
+// rows share no matrix, the product takes as long as reading its columns, and
+// so does a product of each range of columns. The ranges can then be elements
+// of one kernel, together with the ops after them:
 //
 //   %c = gemm %x, %w : 1x32
 //   %a, %b = views of %c       -->   %a = gemm %x, %w : 1x16
@@ -40,8 +40,8 @@ struct SplitProducts : llir::impl::SplitProductsPassBase<SplitProducts> {
   void runOnOperation() override;
 };
 
-/// Columns from `begin` up to `end`, and the views that read them, with where
-/// these read the product.
+/// Columns from `begin` up to `end`, the views that read them, and the maps of
+/// these views to the product.
 struct Part {
   int64_t begin, end;
   SmallVector<std::pair<ViewOp, MapAttr>, 2> views;
@@ -49,8 +49,8 @@ struct Part {
 
 struct PartedProduct {
   GemmOp op;
-  /// Casts of the result, and views of all of it, in order; what reads parts
-  /// reads the last one, which reads the product through `map`.
+  /// Casts of the result and views of all of it, in order. The last one, which
+  /// reads the product through `map`, is read by the views of parts.
   SmallVector<Operation *, 2> before;
   MapAttr map;
   unsigned column = 0;
@@ -58,8 +58,8 @@ struct PartedProduct {
 };
 } // namespace
 
-/// Whether each element of the result reads a row and a column that no other
-/// one reads both of: `matrix` has all dims that the other side has.
+/// Returns whether each result element reads a pair of row and column that no
+/// other element reads: `matrix` has all dims that the other side has.
 static Decision readsRowsAlone(GemmOp op, Value matrix, MapAttr matrixMap,
                                MapAttr rowMap, const Assumptions &symbols) {
   for (auto [d, extent] : llvm::enumerate(hlir::getExtents(op.getResult())))
@@ -72,7 +72,8 @@ static Decision readsRowsAlone(GemmOp op, Value matrix, MapAttr matrixMap,
   return Decision::accept();
 }
 
-/// The columns that each view reads: of one dim, different ones or the same.
+/// Finds the columns that each view reads, along one dim; two views read
+/// disjoint ranges or the same range.
 static Decision findParts(Value v, PartedProduct &product,
                           const Assumptions &symbols) {
   for (unsigned d = 0; d < product.map.getResults().size(); ++d) {
@@ -112,8 +113,8 @@ static Decision findParts(Value v, PartedProduct &product,
   return Decision::refuse("no parts of its columns are read");
 }
 
-/// The elementwise ops that follow from `part` with nothing but such ops and
-/// views between.
+/// Returns the elementwise ops that depend on `part` through elementwise ops
+/// and views only.
 static DenseSet<Operation *> findReaders(const Part &part) {
   DenseSet<Operation *> seen;
   SmallVector<Value> work;

@@ -1,8 +1,8 @@
 //===- UnsortRows.cpp - Rows in the order in which they are read ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The other way round as SortRows.cpp: a front end has sorted rows by the
-// matrix that each looks up, and few share one.
+// The inverse of SortRows.cpp: a front end has sorted rows by the matrix that
+// each looks up, but few rows share a matrix.
 //
 //   %p = argsort %i
 //   %s = gemm (gather %x, %p),
@@ -44,25 +44,26 @@ struct UnsortRows : llir::impl::UnsortRowsPassBase<UnsortRows> {
   void runOnOperation() override;
 };
 
-/// What is computed of rows in an order, as it is for each row where that was.
+/// Recomputes values of sorted rows in the original order of the rows.
 class RowsInPlace {
 public:
   RowsInPlace(ArgsortOp order, const Assumptions &symbols)
       : symbols(symbols), order(order),
         count(countElements(order.getResult().getType())) {}
 
-  /// Whether the first `dims` dims of `v` are the sorted rows, and each of
-  /// these follows from its own number in the order alone.
+  /// Returns whether the first `dims` dims of `v` are the sorted rows, and each
+  /// of these depends only on its own position in the order.
   bool follows(Value v, unsigned dims);
-  /// The same for each row where it was, with the rows as the first dim.
+  /// Returns the same value in the original order, with the rows as the first
+  /// dim.
   Value compute(ImplicitLocOpBuilder &b, Value v, unsigned dims);
-  /// Ops that `follows` has accepted.
+  /// Returns the ops that `follows` has accepted.
   ArrayRef<Operation *> getOps() const { return ops.getArrayRef(); }
 
 private:
-  /// A value of which the first dims are the rows, and how many those are.
+  /// A value whose first dims are the rows, and the number of these dims.
   using Rows = std::pair<Value, unsigned>;
-  /// What an op reads, through the map from its own index.
+  /// An operand of an op, with the map from the op's index.
   struct Operand {
     Value value;
     MapAttr map;
@@ -84,7 +85,8 @@ private:
 };
 } // namespace
 
-/// Extents of a product's space: its result's, and what it sums over.
+/// Returns the extents of a product's space: its result dims and the contracted
+/// dim.
 static SmallVector<Expr> getSpace(GemmOp op) {
   SmallVector<Expr> space = hlir::getExtents(op.getResult());
   space.push_back(op.getKExtent());
@@ -131,7 +133,8 @@ bool RowsInPlace::followsNew(Value v, unsigned dims) {
                       [&](Value operand) { return follows(operand, dims); });
 }
 
-/// The operand as it is in place, and the map by which an op in place reads it.
+/// Returns the operand in original order, and the map through which an op in
+/// original order reads it.
 Value RowsInPlace::computeThrough(ImplicitLocOpBuilder &b,
                                   const Operand &operand, ArrayRef<Expr> domain,
                                   unsigned dims, MapAttr &map) {
@@ -153,8 +156,8 @@ Value RowsInPlace::compute(ImplicitLocOpBuilder &b, Value v, unsigned dims) {
   return computed[{v, dims}] = result;
 }
 
-/// The number that each element is, as a function of its index; std::nullopt
-/// where it is computed.
+/// Returns each element as an expression of its index; std::nullopt if it is
+/// computed otherwise.
 static std::optional<Expr> getNumbers(Value v) {
   if (auto iota = v.getDefiningOp<IotaOp>())
     return iota.getMap().getResults()[0];
@@ -184,7 +187,7 @@ Value RowsInPlace::computeNew(ImplicitLocOpBuilder &b, Value v, unsigned dims) {
   }
   if (auto gather = dyn_cast<GatherOp>(op)) {
     Value indices = compute(b, gather.getIndices(), dims);
-    // A place that the row's number tells needs no look-up.
+    // A position that follows from the row's number needs no lookup.
     Assumptions inside = withExtents(symbols, flat);
     if (std::optional<Expr> place = getNumbers(indices);
         place && inside.provablyNonNegative(*place) &&
@@ -225,7 +228,7 @@ Value RowsInPlace::computeNew(ImplicitLocOpBuilder &b, Value v, unsigned dims) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// What is behind views that keep all elements in their order; null where a
+/// Returns the value behind views that keep all elements in order; null if a
 /// view does not.
 static Value skipViews(Value v, const Assumptions &symbols) {
   while (auto view = v.getDefiningOp<ViewOp>()) {
@@ -237,7 +240,8 @@ static Value skipViews(Value v, const Assumptions &symbols) {
   return v;
 }
 
-/// The order of which `v` is the inverse: the place of each row there.
+/// Returns the argsort of which `v` is the inverse: the place of each row in
+/// it.
 static ArgsortOp findOrder(Value v, const Assumptions &symbols) {
   SmallVector<Expr> extents = hlir::getExtents(v);
   if (extents.size() != 1)
@@ -273,7 +277,7 @@ static ArgsortOp findOrder(Value v, const Assumptions &symbols) {
              : ArgsortOp();
 }
 
-/// What a product looks up for each row, with columns in it.
+/// Returns the matrices with columns that a product looks up for each row.
 static SmallVector<Value, 2> findMatrices(GemmOp op) {
   SmallVector<Value, 2> found;
   SmallVector<Expr> extents = hlir::getExtents(op.getResult());
@@ -289,7 +293,8 @@ static SmallVector<Value, 2> findMatrices(GemmOp op) {
   return found;
 }
 
-/// Whether what products in order compute is read by `back` alone.
+/// Returns whether `back` is the only reader of the results of products in
+/// sorted order.
 static bool isReadBack(ArrayRef<Operation *> ops, GatherOp back) {
   DenseSet<Operation *> known(ops.begin(), ops.end());
   known.insert(back);

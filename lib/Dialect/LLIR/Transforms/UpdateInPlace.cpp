@@ -29,8 +29,8 @@ using namespace luminal::llir;
 using luminal::hlir::MapAttr;
 
 namespace {
-/// Whether a scatter writes the memory that it updates; a refusal may name the
-/// op that prevents it.
+/// Whether a scatter can write the memory that it updates; a refusal may name
+/// the op that prevents it.
 using Decision = OverwriteOrder::Decision;
 
 class UpdateInPlace : public llir::impl::UpdateInPlacePassBase<UpdateInPlace> {
@@ -39,14 +39,15 @@ public:
   void runOnOperation() override;
 
 private:
-  /// Follows the chain of updates that ends in `value` back to the updated
-  /// value.
+  /// Follows the chain of updates that ends in `value` back to the first
+  /// updated value.
   void followUpdates(Value value, std::optional<BlockArgument> state);
   Decision decide(KernelOp kernel, std::optional<BlockArgument> state);
   Decision writesOperand0(KernelOp kernel) const;
   Decision isFree(Value old, std::optional<BlockArgument> state) const;
   void tell(KernelOp kernel, const Decision &decision);
-  /// Has a kernel of its own write the destination of an update that copies.
+  /// Lets a separate kernel copy the destination of an update that cannot be in
+  /// place.
   void copyBefore(KernelOp kernel);
 
   OverwriteOrder order;
@@ -55,15 +56,15 @@ private:
 };
 } // namespace
 
-/// The one update of a kernel, or null.
+/// Returns the only update of a kernel, or null.
 static UpdateOpInterface getUpdate(KernelOp kernel) {
   auto updates = kernel.getBody().getOps<UpdateOpInterface>();
   return llvm::hasSingleElement(updates) ? *updates.begin()
                                          : UpdateOpInterface();
 }
 
-/// Operand 0 is read only as the scatter's destination, each element at its
-/// position in the result.
+/// Accepts if operand 0 is read only as the scatter's destination, each element
+/// at its position in the result.
 Decision UpdateInPlace::writesOperand0(KernelOp kernel) const {
   if (kernel.getInputs().empty() || kernel.getResults().size() != 1 ||
       kernel.getInputs()[0].getType() != kernel.getResults()[0].getType())
@@ -73,7 +74,7 @@ Decision UpdateInPlace::writesOperand0(KernelOp kernel) const {
   UpdateOpInterface update = getUpdate(kernel);
   SmallVector<Expr> extents = hlir::getExtents(kernel.getResults()[0]);
   Assumptions symbols = hlir::getAssumptions(kernel);
-  // Maps the result back to the destination.
+  // The map from the result back to the destination.
   MapAttr map = MapAttr::getIdentity(kernel.getContext(), extents.size());
   Value value = cast<YieldOp>(body.getTerminator()).getValues()[0];
   for (Value end : {Value(update->getResult(0)), Value(body.getArgument(0))}) {
@@ -94,7 +95,7 @@ Decision UpdateInPlace::writesOperand0(KernelOp kernel) const {
   if (!map.isIdentity())
     return Decision::refuse("the result is in another order than the "
                             "destination");
-  // The same memory under another name would be read while it is written.
+  // Another operand in the same memory would be read while it is written.
   Value target = getStorage(kernel.getInputs()[0]);
   for (Value input : kernel.getInputs().drop_front())
     if (getStorage(input) == target)
@@ -103,8 +104,8 @@ Decision UpdateInPlace::writesOperand0(KernelOp kernel) const {
   return Decision::accept();
 }
 
-/// Weights and inputs are the caller's; a part of another buffer cannot be
-/// overwritten.
+/// Refuses weights and inputs, which belong to the caller, and parts of other
+/// buffers.
 Decision UpdateInPlace::isFree(Value old,
                                std::optional<BlockArgument> state) const {
   if ((state && old == *state) ||

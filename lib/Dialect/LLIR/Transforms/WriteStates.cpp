@@ -6,7 +6,8 @@
 //     %1 = kernel(%s, ...)             -->  // before %0
 //     return %0, %1                         // -> (updates 0, llir.in_state)
 //
-// A value that is not written there is copied at the end of a call.
+// A value that is not written to its state's memory is copied at the end of a
+// call.
 //
 // Tested by test/Dialect/LLIR/write-states.mlir and write-states-remarks.mlir.
 //
@@ -30,15 +31,16 @@ using namespace luminal;
 using namespace luminal::llir;
 
 namespace {
-/// Where a kernel of elements reads each operand and writes each result, at one
-/// index of all results.
+/// The positions at which a kernel of elements reads each operand and writes
+/// each result, for one index of all results.
 struct Places {
   explicit Places(KernelOp kernel);
 
-  /// By result, and by operand: nothing where it is not read.
+  /// One for each result, and for each operand (std::nullopt if it is not
+  /// read).
   SmallVector<Expr> writes;
   SmallVector<std::optional<Expr>> reads;
-  /// Operands that are read in several places.
+  /// Operands that are read at several positions.
   SmallVector<bool> several;
 };
 
@@ -69,8 +71,8 @@ Value llir::getFirstMemory(Value value) {
   return value;
 }
 
-/// Whether every element is computed by one thread, of what it reads itself,
-/// and written when all results of that index are computed.
+/// Returns whether each thread computes whole elements from its own reads, and
+/// writes them after it has computed all results at that index.
 static bool computesElements(KernelOp kernel) {
   return kernel.getLoops() &&
          llvm::all_of(kernel.getLoops()->getCases(), [&](LoopCaseAttr c) {
@@ -100,8 +102,8 @@ Places::Places(KernelOp kernel)
   }
 }
 
-/// Whether a kernel may write `result` to the memory of an operand that it
-/// reads.
+/// Returns whether a kernel may write `result` to the memory of an operand that
+/// it reads.
 Decision WriteStates::mayOverwrite(KernelOp kernel, OpResult result,
                                    BlockArgument state) {
   if (!places.contains(kernel)) {
@@ -126,12 +128,12 @@ Decision WriteStates::mayOverwrite(KernelOp kernel, OpResult result,
   return Decision::accept();
 }
 
-/// The kernels of a launch that holds a sequence of them.
+/// Returns the sequence of kernels that a launch holds; null if it holds none.
 static SequenceOp getSequence(KernelOp kernel) {
   return dyn_cast<SequenceOp>(kernel.getBody().front().front());
 }
 
-/// The same of one of its kernels: the block meets after each.
+/// The same for a kernel of a sequence: there is a barrier after each kernel.
 Decision WriteStates::mayOverwrite(SequenceOp sequence, OpResult result,
                                    BlockArgument state) {
   auto launch = cast<KernelOp>(result.getOwner());
@@ -157,7 +159,7 @@ Decision WriteStates::mayOverwrite(SequenceOp sequence, OpResult result,
       inner);
 }
 
-/// Notes that a kernel overwrites its operands that are `state`.
+/// Marks the operands of a kernel that are `state` as overwritten.
 static void setOverwrites(KernelOp kernel, BlockArgument state) {
   SmallVector<int64_t> numbers(
       kernel.getOverwrites().value_or(ArrayRef<int64_t>()));
@@ -179,8 +181,7 @@ Decision WriteStates::decide(Value value, BlockArgument state) {
   return mayWrite(result, state);
 }
 
-/// Whether a kernel or a library may write `result` to the memory of a value
-/// of its block; it does then.
+/// Lets a kernel or library write `result` to the memory of a state, if it may.
 Decision WriteStates::mayWrite(OpResult result, BlockArgument state) {
   Operation *writer = result.getOwner();
   const bool readsState = llvm::any_of(
@@ -194,7 +195,7 @@ Decision WriteStates::mayWrite(OpResult result, BlockArgument state) {
       return found;
   if (Decision moved = order.moveReadersBefore(writer, state); !moved)
     return moved;
-  // Last, since it notes what is overwritten.
+  // Last, because it marks what is overwritten.
   if (readsState && sequence)
     if (Decision found = mayOverwrite(sequence, result, state); !found)
       return found;
@@ -226,7 +227,7 @@ void WriteStates::runOnOperation() {
   order = {};
   places.clear();
   Block &block = func.getBody().front();
-  // One result of a memory alone.
+  // Each memory holds at most one result.
   DenseSet<Value> taken;
   for (OpOperand &result : block.getTerminator()->getOpOperands()) {
     const unsigned number = result.getOperandNumber();
@@ -235,7 +236,7 @@ void WriteStates::runOnOperation() {
     if (!updates || func.getResultAttr(number, kInStateAttr))
       continue;
     BlockArgument state = block.getArgument(updates.getInt());
-    // Where an update in place has put it.
+    // An update in place has written it there already.
     if (getFirstMemory(result.get()) == state)
       continue;
     Decision decision =
