@@ -14,8 +14,8 @@ using namespace luminal::pt2;
 //===----------------------------------------------------------------------===//
 //
 // A remainder by 2^k keeps the low k bits, whatever the sign. So a mask of low
-// ones is a remainder, a run of ones the difference of two; two tensors are
-// expanded into their bits.
+// ones is a remainder, and a mask with a run of ones is the difference of two.
+// For an op on two tensors, both are expanded into their bits.
 
 static unsigned widthOf(OpCall &o, Value x) {
   return o.element(x).getIntOrFloatBitWidth();
@@ -27,7 +27,7 @@ static Value lowBits(OpCall &o, Value x, unsigned bits) {
   if (bits >= widthOf(o, x))
     return x;
   if (bits == widthOf(o, x) - 1) {
-    // 2^bits is the least integer of the type: adding it clears the sign.
+    // 2^bits equals the minimum of the type: adding it clears the sign bit.
     Value least = o.c.splatInt(x, int64_t(uint64_t(1) << (bits)));
     return o.c.select(o.c.less(x, o.c.splatInt(x, 0)), o.c.add(x, least), x);
   }
@@ -54,7 +54,7 @@ static Value andConstant(OpCall &o, Value x, uint64_t mask) {
   }
   return sum ? sum : o.c.splatInt(x, 0);
 }
-/// A table over the bits, as the last dim of `like`.
+/// A table of values, one per bit, along the last dim of `like`.
 static Value bitTable(OpCall &o, Value like, ArrayRef<int64_t> values) {
   Composer &c = o.c;
   Type element = o.element(like);
@@ -79,8 +79,8 @@ static Value andBits(OpCall &o, Value x, Value y) {
   SmallVector<int64_t> values, moduli;
   for (unsigned k = 0; k + 1 < width; ++k) {
     values.push_back(int64_t(1) << k);
-    // The least integer represents 2^(width - 1), by which no remainder is
-    // taken.
+    // For the highest k, 2^(width - 1) overflows to the minimum of the type,
+    // and no remainder is taken (below).
     moduli.push_back(int64_t(uint64_t(1) << (k + 1)));
   }
   auto negative = [&](Value v) { return c.less(v, c.splatInt(v, 0)); };
@@ -88,7 +88,7 @@ static Value andBits(OpCall &o, Value x, Value y) {
     Value low = lowBits(o, v, width - 1);
     Value spread = c.view(low, extents, map);
     Value modulus = bitTable(o, spread, moduli);
-    // Not negative, so that the remainder is C's; none by the least integer.
+    // The elements are not negative, so C's remainder applies.
     Value rest = c.select(negative(modulus), spread, c.fmod(spread, modulus));
     return c.lessEqual(bitTable(o, spread, values), rest);
   };
@@ -126,7 +126,8 @@ static Status bitwise(OpCall &o) {
   return o.ret(c.cast(both, type));
 }
 
-/// Two to the power of each element from 0 to the width less 1; by gathers.
+/// Two to the power of each element, which is in [0, width); a gather from a
+/// table.
 static Value powerOfTwo(OpCall &o, Value exponent, unsigned width) {
   Composer &c = o.c;
   SmallVector<int64_t> values;
@@ -146,7 +147,7 @@ static Status shift(OpCall &o) {
   auto [x, y] = operands;
   if (isa<FloatType>(type) || o.isBool(x))
     return o.fail("is supported for integers only");
-  // Storage types are computed in 32 bits, and cut by the cast back.
+  // Storage types are computed in 32 bits; the cast back truncates.
   int64_t width = type.getIntOrFloatBitWidth();
   int64_t most = left || type.isUnsignedInteger() ? width : width - 1;
   Value zero = c.splatInt(x, 0), limit = c.splatInt(x, most);
@@ -156,7 +157,7 @@ static Status shift(OpCall &o) {
   if (left)
     result = c.select(beyond, zero, c.mul(x, factor));
   else
-    // If everything is shifted out, the sign remains.
+    // If all bits are shifted out, the sign remains.
     result =
         c.select(beyond, c.select(c.less(x, zero), c.splatInt(x, -1), zero),
                  c.floorDiv(x, factor));
@@ -172,8 +173,8 @@ static IntegerType integerOf(OpCall &o, unsigned width, bool isSigned = true) {
   return IntegerType::get(o.c.getBuilder().getContext(), width, sign);
 }
 
-/// The bits of each element as a signless integer of its width; and back. A
-/// bool is a byte.
+/// The bits of each element as a signless integer of the same width, and the
+/// reverse. A bool is a byte.
 static Value toBits(OpCall &o, Value x) {
   unsigned width = o.isBool(x) ? 8 : widthOf(o, x);
   Type bits = integerOf(o, width);
@@ -183,7 +184,7 @@ static Value fromBits(OpCall &o, Value x, Type type) {
   return isa<FloatType>(type) ? o.c.bitcast(x, type) : o.c.cast(x, type);
 }
 
-/// `count` equal factors of 2^`width`: 1, 2^width, ...
+/// The factors 1, 2^width, 2^(2 width), ...; `count` of them.
 static SmallVector<int64_t> factors(unsigned width, int64_t count) {
   SmallVector<int64_t> result;
   for (int64_t k = 0; k < count; ++k)
@@ -191,7 +192,7 @@ static SmallVector<int64_t> factors(unsigned width, int64_t count) {
   return result;
 }
 
-/// Each element as several narrower ones, the low bits first.
+/// Splits each element into several narrower ones, low bits first.
 static Value splitBits(OpCall &o, Value x, unsigned width) {
   Composer &c = o.c;
   SmallVector<Expr> extents = o.extents(x), map = identityMap(extents.size());
@@ -204,7 +205,7 @@ static Value splitBits(OpCall &o, Value x, unsigned width) {
   return c.reshape(c.cast(low, integerOf(o, width)), merged);
 }
 
-/// Runs of narrow elements as one each: a sum of disjoint bits.
+/// Joins groups of narrow elements into one each, as a sum of disjoint bits.
 static Value joinBits(OpCall &o, Value x, unsigned width) {
   Composer &c = o.c;
   int64_t count = width / widthOf(o, x);
@@ -221,8 +222,8 @@ static Value joinBits(OpCall &o, Value x, unsigned width) {
   return c.cast(sum, integerOf(o, width));
 }
 
-/// Another type of one width has the same shape; else the last dim has as many
-/// times more elements as they are narrower.
+/// Types of the same width have the same shape. Otherwise the size of the last
+/// dim is scaled by the ratio of the widths.
 static Status viewDType(OpCall &o) {
   Value x = o.tensor("self");
   Type type = o.dtype("dtype");
@@ -249,7 +250,8 @@ static Status viewDType(OpCall &o) {
 // Neighbours
 //===----------------------------------------------------------------------===//
 
-/// The next float toward `other`. Floats of one sign are ordered as their bits.
+/// The next float toward `other`. Floats of one sign are ordered like their
+/// bits.
 static Status nextAfter(OpCall &o) {
   Composer &c = o.c;
   LUMINAL_TRY(operands, o.promotePair(o.operand("self"), o.operand("other")));
@@ -260,7 +262,7 @@ static Status nextAfter(OpCall &o) {
   Value zero = c.splat(x, 0), i = c.bitcast(x, bits);
   Value grows = c.logicalNot(c.logicalXor(c.less(x, y), c.less(zero, x)));
   Value next = c.add(i, c.select(grows, c.splatInt(i, 1), c.splatInt(i, -1)));
-  // From zero to the least number of the sign of `other`.
+  // From zero: the smallest number with the sign of `other`.
   Value least =
       c.select(c.less(y, zero),
                c.splatInt(i, int64_t(uint64_t(1) << (widthOf(o, x) - 1)) + 1),

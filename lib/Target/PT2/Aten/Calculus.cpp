@@ -1,8 +1,8 @@
 //===- Calculus.cpp - Areas, gradients, powers and quantiles --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Functions that PyTorch composes of others, which archives that were not
-// decomposed hold as they are.
+// Functions that PyTorch composes from others; archives that were not
+// decomposed contain them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,8 @@ using namespace luminal;
 using namespace luminal::hlir;
 using namespace luminal::pt2;
 
-/// All elements along a dim but so many at its ends; none where it is shorter.
+/// The elements along a dim without the first `before` and the last `after`;
+/// empty if there are not so many.
 static Value trimmed(OpCall &o, Value x, unsigned axis, int64_t before,
                      int64_t after) {
   Expr rest = o.extents(x)[axis] - Expr(before + after);
@@ -29,7 +30,7 @@ static Value trimmed(OpCall &o, Value x, unsigned axis, int64_t before,
 // Areas under a curve
 //===----------------------------------------------------------------------===//
 
-/// Twice the areas between neighbours along `dim`, in the type computed in.
+/// Twice the areas between neighbors along `dim`, in the compute type.
 static Result<std::pair<Value, unsigned>> doubleAreas(OpCall &o, Type &type) {
   Composer &c = o.c;
   Value y = o.toFloat(o.tensor("y"));
@@ -50,7 +51,8 @@ static Result<std::pair<Value, unsigned>> doubleAreas(OpCall &o, Type &type) {
       return o.fail("dx is symbolic");
     return std::pair(c.mul(sums, c.splat(sums, *dx)), axis);
   }
-  // One point for each index of the dim, or a tensor of as many dims or fewer.
+  // x has one coordinate per index of the dim, or is a tensor of at most y's
+  // rank.
   const bool isVector = o.rank(*x) == 1;
   if (o.rank(*x) == 0 || o.rank(*x) > o.rank(y))
     return o.fail("x has more dims than y, or none");
@@ -83,8 +85,9 @@ static Status cumulativeTrapezoid(OpCall &o) {
 // Gradients
 //===----------------------------------------------------------------------===//
 
-/// Slopes along a dim between both neighbours; at the ends of the line, or with
-/// `order` 2 of the parabola, through the nearest elements.
+/// Slopes along a dim by central differences. At both ends, the slope of the
+/// line through the nearest two elements or, with `order` 2, of the parabola
+/// through the nearest three.
 static Result<Value> slopes(OpCall &o, Value x, unsigned axis, double spacing,
                             int64_t order) {
   Composer &c = o.c;
@@ -165,7 +168,7 @@ static Status gradientOfDims(OpCall &o) {
 // Powers and products
 //===----------------------------------------------------------------------===//
 
-/// The powers of each element along a new last dim.
+/// The powers of each element, along a new last dim.
 static Status powersOf(OpCall &o, Value x, std::optional<int64_t> count,
                        bool ascending) {
   Composer &c = o.c;
@@ -197,8 +200,8 @@ static Status linalgVander(OpCall &o) {
   return powersOf(o, o.tensor("x"), o.integerOrNone("N"), /*ascending=*/true);
 }
 
-/// Each element of one tensor times all of the other: element i is
-/// a[i / extent of b] * b[i % extent of b] along each dim.
+/// The Kronecker product: along each dim, element i is a[i / extent of b] * b[i
+/// % extent of b].
 static Status kron(OpCall &o) {
   Composer &c = o.c;
   Value a = o.tensor("self"), b = o.tensor("other");
@@ -244,7 +247,7 @@ static Status sumToSize(OpCall &o) {
   return o.ret(o.c.cast(o.c.reshape(v, size), type));
 }
 
-/// Slices along a dim, each scaled so that its norm is not above a limit.
+/// Scales each slice along a dim such that its norm does not exceed a limit.
 static Status renorm(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");
@@ -274,9 +277,9 @@ static Status renorm(OpCall &o) {
 // Quantiles
 //===----------------------------------------------------------------------===//
 
-/// Elements in order, at a fraction of the way along a dim, and between two as
-/// `interpolation` says. NaNs are last: one makes the result NaN, unless they
-/// are left out.
+/// Quantiles along a dim: the sorted elements at a fractional position,
+/// interpolated as `interpolation` says. NaNs sort last: one makes the result
+/// NaN, unless NaNs are skipped.
 static Status quantileOf(OpCall &o, Value q, bool skipNaN) {
   Composer &c = o.c;
   Value x = o.tensor("self");
@@ -338,7 +341,7 @@ static Status quantileOf(OpCall &o, Value q, bool skipNaN) {
     place = c.round(place);
   Value flat = c.reshape(values, {rows * n});
   auto read = [&](Value index) {
-    // A fraction outside [0, 1] reads an end.
+    // A fraction outside [0, 1] is clamped.
     index = c.minimum(c.maximum(index, c.splat(index, 0)), perRow(last));
     Value first = c.iota(space, Expr::dim(1) * n);
     return c.gather(flat, c.add(c.cast(index, o.i64()), first));
@@ -348,7 +351,7 @@ static Status quantileOf(OpCall &o, Value q, bool skipNaN) {
     Value above = read(c.ceil(place)), weight = c.sub(place, below);
     if (way == "midpoint")
       weight = c.splat(weight, 0.5);
-    // As PyTorch's lerp: from the nearer end.
+    // Interpolates from the nearer end, as PyTorch's lerp does.
     Value step = c.sub(above, y), half = c.splat(weight, 0.5);
     Value low = c.add(y, c.mul(weight, step));
     Value high = c.sub(above, c.mul(c.sub(c.splat(weight, 1), weight), step));

@@ -108,7 +108,7 @@ static Status maskedFill(OpCall &o) {
 // Casts and copies
 //===----------------------------------------------------------------------===//
 
-/// The tensor itself where nothing changes, as PyTorch has it.
+/// Returns the tensor itself if nothing changes, as PyTorch does.
 static Status to(OpCall &o, std::optional<Type> type, bool copy) {
   Value x = o.tensor("self");
   if (!type || *type == o.element(x))
@@ -138,7 +138,7 @@ static Status contiguous(OpCall &o) {
   return o.retReshaped(x, o.extents(x));
 }
 
-/// `src` broadcast and converted to self's shape and type.
+/// `src`, broadcast and converted to self's shape and type.
 static Status copy(OpCall &o) {
   Value self = o.tensor("self"), src = o.tensor("src");
   LUMINAL_TRY(shape, o.commonShape({self, src}));

@@ -1,8 +1,9 @@
 //===- Convolution.cpp - Convolutions and their transposes ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A convolution is a product over merged window dims. A transposed one is a
-// product over channels, whose windows are then summed where they overlap.
+// A convolution is a product over the merged window dims. A transposed
+// convolution is a product over channels, whose windows are then summed where
+// they overlap.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +20,8 @@ using namespace luminal::pt2;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What every convolution takes: images that may lack the batch
-/// dim, a kernel and perhaps a bias, of one float type.
+/// The operands of every convolution: images, possibly without a batch dim, a
+/// kernel and optionally a bias, all of one float type.
 struct Operands {
   /// With a batch dim.
   Value x;
@@ -28,12 +29,13 @@ struct Operands {
   std::optional<Value> bias;
   bool batched;
   Type type;
-  /// The type in which it is computed.
+  /// The compute type.
   Type wide;
 
   static Result<Operands> get(OpCall &o, unsigned n, Value x, Value weight,
                               std::optional<Value> bias);
-  /// `y`, [batch, channels, positions...] in `wide`, as the op's result.
+  /// Converts `y`, [batch, channels, positions...] in `wide`, to the op's
+  /// result.
   Value finish(OpCall &o, Value y) const;
 };
 } // namespace
@@ -64,7 +66,7 @@ Value Operands::finish(OpCall &o, Value y) const {
   return c.cast(y, type);
 }
 
-/// The windows' sizes: the last extents of a kernel.
+/// Reads the windows' sizes, the last extents of a kernel.
 static Status readKernel(OpCall &o, ArrayRef<Expr> kernel, Window &w) {
   for (const Expr &size : kernel.drop_front(2)) {
     if (size.asConstant().value_or(0) > kMaxWindow)
@@ -74,7 +76,7 @@ static Status readKernel(OpCall &o, ArrayRef<Expr> kernel, Window &w) {
   return {};
 }
 
-/// The channels of each of `groups` groups.
+/// The number of channels in each of `groups` groups.
 static Result<Expr> divideBy(OpCall &o, const Expr &channels, int64_t groups) {
   if (groups <= 0)
     return o.fail("the groups are not positive");
@@ -98,8 +100,8 @@ static Result<Value> convolve(OpCall &o, unsigned n, Value x, Value weight,
   for (unsigned i = 0; i < n; ++i)
     if (!padding[i].first.isConstant(0) || !padding[i].second.isConstant(0))
       pads.push_back({i + 2, padding[i].first, padding[i].second});
-  // Padded as it is given: a narrow image is half as long in memory, and what
-  // reads it multiplies it as it is.
+  // Pad in the given type: a narrow image takes half the memory, and the
+  // product reads it without a conversion.
   LUMINAL_TRY(padded,
               padConstant(o, operands.x, pads, c.scalar(operands.type, 0)));
   padded = c.cast(padded, wide);
@@ -151,7 +153,7 @@ static Result<Value> convolve(OpCall &o, unsigned n, Value x, Value weight,
   return operands.finish(o, y);
 }
 
-/// Scatters each element over a window and sums where windows overlap.
+/// Scatters each element over a window, and sums where windows overlap.
 static Status convolveTransposed(OpCall &o, unsigned n, int64_t groups) {
   Composer &c = o.c;
   LUMINAL_TRY(stride, perDim(o, "stride", n));
@@ -227,7 +229,7 @@ static Status convolveWith(OpCall &o, unsigned n, int64_t groups) {
   SmallVector<std::pair<Expr, Expr>> padding;
   StringRef mode = o.string("padding");
   if (mode == "same") {
-    // An even window pads the odd element at the end.
+    // With an even window, the odd padding element is at the end.
     for (unsigned i = 0; i < n; ++i) {
       Expr total = Expr(dilation[i]) * (o.extents(weight)[i + 2] - Expr(1));
       if (stride[i] != 1)
@@ -271,7 +273,7 @@ static Status convolution(OpCall &o) {
   return convolveWith(o, rank - 2, o.integer("groups"));
 }
 
-/// [time, batch, channel], with the kernel [offset, in, out].
+/// Convolves [time, batch, channel] with a kernel [offset, in, out].
 static Status convTbc(OpCall &o) {
   int64_t pad = o.integer("pad");
   Value x = o.tensor("self"), weight = o.tensor("weight");

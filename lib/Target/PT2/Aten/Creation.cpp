@@ -27,7 +27,7 @@ static Number plain(int64_t value) {
   n.integer = Expr(value);
   return n;
 }
-/// The default dtype of a number.
+/// The default dtype for a number.
 static Type typeOf(OpCall &o, const Number &n) {
   return n.kind == Number::Float ? o.f32()
          : n.kind == Number::Int ? o.i64()
@@ -64,7 +64,7 @@ static Status newFull(OpCall &o) {
   Type type = o.dtypeOrNone("dtype").value_or(o.element(o.tensor("self")));
   return filled(o, o.exprs("size"), type, o.number("fill_value"));
 }
-/// Strides say where elements are, not what they are.
+/// Strides affect the layout, not the elements.
 static Status emptyPermuted(OpCall &o) {
   o.ignore({"physical_layout"});
   return sized<0>(o);
@@ -143,8 +143,8 @@ static Status linspace(OpCall &o) {
   return o.ret(o.c.cast(o.c.select(first, low, high), type));
 }
 
-/// Frequencies of a transform's results, k / (n d): those of the second half
-/// are negative unless the spectrum is one-sided.
+/// Frequencies k / (n d) of a Fourier transform's results. The second half is
+/// negative, unless the spectrum is one-sided.
 template <bool oneSided>
 static Status frequencies(OpCall &o) {
   int64_t n = o.integer("n");
@@ -157,7 +157,7 @@ static Status frequencies(OpCall &o) {
   if (!oneSided)
     k = Expr::mod(k + Expr(n - half), Expr(n)) - Expr(n - half);
   Value index = o.c.iota({Expr(oneSided ? n / 2 + 1 : n)}, k);
-  // As PyTorch does, rounded before it is multiplied.
+  // Rounded before the multiplication, as in PyTorch.
   Value x = o.c.cast(index, o.opmath(type));
   Value y = o.c.mul(x, o.c.splat(x, 1.0 / (static_cast<double>(n) * d)));
   return o.ret(o.c.cast(y, type));
@@ -173,7 +173,7 @@ static Status eye(OpCall &o) {
                           o.c.splatInt(row, 0, type)));
 }
 
-/// Keeps the elements on one side of a diagonal.
+/// Keeps the elements on one side of a diagonal and zeroes the others.
 template <bool upper>
 static Status triangle(OpCall &o) {
   Value x = o.tensor("self");
@@ -193,7 +193,7 @@ static Status triangle(OpCall &o) {
 // Diagonals and classes
 //===----------------------------------------------------------------------===//
 
-/// The last dim of x placed on the diagonal of two new dims.
+/// Places the last dim of x on the diagonal of two new dims.
 static Status embedDiagonal(OpCall &o, Value x, int64_t offset, int64_t dim1,
                             int64_t dim2) {
   Composer &c = o.c;
@@ -205,7 +205,8 @@ static Status embedDiagonal(OpCall &o, Value x, int64_t offset, int64_t dim1,
   SmallVector<Expr> from = o.extents(x), extents, map;
   Expr n = from.back(), size = n + Expr(std::abs(offset));
   if (!o.assumptions().provablyLessEqual(Expr(1), n)) {
-    // One element more, which no index selects, where there is none.
+    // A dim that may be empty gets one more element, so that the clamped index
+    // is valid; the mask excludes it.
     n = o.assumptions().simplify(Expr::max(n, Expr(1)));
     LUMINAL_TRY(one,
                 padConstant(o, x, {{o.rank(x) - 1, Expr(0), n - from.back()}},
@@ -278,7 +279,8 @@ static Status fillDiagonal(OpCall &o) {
   return o.ret(c.select(on, o.broadcastTo(fill, o.extents(x)), x));
 }
 
-/// Row and column of each element on one side of a diagonal, row by row.
+/// Row and column of each element on one side of a diagonal, in row-major
+/// order.
 template <bool upper>
 static Status triangleIndices(OpCall &o) {
   int64_t rows = o.integer("row"), columns = o.integer("col"),
@@ -286,13 +288,13 @@ static Status triangleIndices(OpCall &o) {
   Type type = o.dtypeOrNone("dtype").value_or(o.i64());
   if (rows < 0 || columns < 0)
     return o.fail("has a negative number of rows or columns");
-  // Beyond the matrix every offset means the same.
+  // All offsets beyond the matrix are equivalent.
   offset = std::clamp(offset, -rows, columns);
   int64_t firstRow = upper ? 0 : std::max<int64_t>(-offset, 0), lastRow = rows;
   if (int64_t last; upper && !llvm::SubOverflow(columns, offset, last))
     lastRow = std::min(rows, last);
   SmallVector<int64_t> row, column;
-  // Each of these rows has an element, so the limit ends the loops soon.
+  // Each of these rows has at least one element, so the limit bounds the loops.
   for (int64_t i = firstRow; i < lastRow && columns > 0; ++i) {
     int64_t begin = upper ? std::max<int64_t>(i + offset, 0) : 0,
             end = upper || offset >= columns - i ? columns : i + offset + 1;
@@ -318,7 +320,7 @@ static Status oneHot(OpCall &o) {
   if (!o.element(x).isInteger(64))
     return o.fail("takes 64-bit integers");
   SmallVector<Expr> space = o.extents(x), map;
-  // Where the call does not state the number, the archive does.
+  // If the call does not state the number, the archive does.
   Expr count(classes);
   if (classes < 0) {
     const TensorMeta *meta = o.resultMeta();
@@ -341,8 +343,8 @@ static Status oneHot(OpCall &o) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A window's elements by their index, in f64; n is one less than its length if
-/// it is not periodic.
+/// The elements of a window function, by index in f64; n is the length, or one
+/// less if the window is not periodic.
 struct SignalWindow {
   int64_t length;
   Type type;
@@ -365,7 +367,7 @@ static Result<SignalWindow> readWindow(OpCall &o) {
       length, type, static_cast<double>(periodic ? length : length - 1), index};
 }
 
-/// The sum of a[k] cos(2 pi k i / n).
+/// The sum over k of a[k] cos(2 pi k i / n).
 static Status cosineWindow(OpCall &o, ArrayRef<double> terms) {
   Composer &c = o.c;
   LUMINAL_TRY(w, readWindow(o));
@@ -463,8 +465,8 @@ static Status repeatInterleave(OpCall &o) {
   return o.ret(o.c.view(x, extents, map));
 }
 
-/// The index of the repeated element at each of `total` places: how many
-/// elements' runs end at or before it.
+/// For each of `total` positions, the index of the element repeated there: the
+/// number of elements whose repeats end at or before it.
 static Result<Value> repeatedIndices(OpCall &o, Value repeats,
                                      const Expr &total) {
   Composer &c = o.c;
@@ -513,7 +515,7 @@ static Status repeatEach(OpCall &o) {
     return o.fail("has another number of repeats than of elements");
   if (!o.atMost(Expr(1), n, {total}))
     return o.fail("repeats no elements");
-  // Where output_size is not the sum of the repeats, nothing outside is read.
+  // If output_size is not the sum of the repeats, clamp the index.
   Value last = c.full({total}, extentValue(o, n - Expr(1), o.i64()));
   index = c.minimum(index, last);
   auto order = llvm::to_vector(llvm::seq<unsigned>(0, o.rank(x)));
@@ -562,7 +564,7 @@ static Status roll(OpCall &o) {
   return o.ret(flat ? o.c.reshape(y, original) : y);
 }
 
-/// k quarter turns from the first dim to the second.
+/// Rotates by k quarter turns from the first dim to the second.
 static Status rot90(OpCall &o) {
   Value x = o.tensor("self");
   SmallVector<int64_t> dims = o.integers("dims");

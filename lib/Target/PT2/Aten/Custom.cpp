@@ -9,7 +9,7 @@ using namespace luminal;
 using namespace luminal::hlir;
 using namespace luminal::pt2;
 
-/// Tensors in order, numbers as tensors without dims (f64, i64, i1).
+/// Passes tensors in order, and numbers as tensors without dims (f64, i64, i1).
 static Status buildCustom(OpCall &o) {
   OpBuilder &b = o.c.getBuilder();
   SmallVector<Value> operands;
@@ -59,7 +59,7 @@ OpEntry pt2::makeCustomEntry(StringRef kernel, const Node &node) {
     Parameter &p = entry.parameters.emplace_back();
     p.name = input.name;
     p.symbolic = true;
-    // Whatever is neither tensors nor a number is refused when it is bound.
+    // Binding rejects everything that is neither a tensor nor a number.
     p.type = input.value.kind == Argument::Tensors ? Parameter::TensorList
                                                    : Parameter::Tensor;
   }

@@ -8,10 +8,10 @@
 
 namespace luminal::pt2 {
 
-/// The name that a user's kernel for a target has: "space::name" of
-/// "space.name.default", with the overload where that is another.
+/// The name of a user kernel for an op: "space::name" for "space.name.default",
+/// "space::name.overload" for other overloads.
 std::string getKernelName(llvm::StringRef target);
-/// The entry of a node that is a user's kernel.
+/// The table entry for a node that calls a user kernel.
 OpEntry makeCustomEntry(llvm::StringRef kernel, const Node &node);
 
 } // namespace luminal::pt2

@@ -59,8 +59,8 @@ Value pt2::concatenate(OpCall &o, ArrayRef<Value> parts, unsigned axis) {
   extents[axis] = total;
 
   if (mayBeEmpty) {
-    // A part that may be empty has no element for a clamped index: rows are
-    // scattered instead.
+    // If a part may be empty, there is no element for a clamped index: scatter
+    // rows instead.
     SmallVector<Expr> rows = extents;
     std::swap(rows[0], rows[axis]);
     auto order = llvm::to_vector(llvm::seq<unsigned>(0, extents.size()));
@@ -76,8 +76,8 @@ Value pt2::concatenate(OpCall &o, ArrayRef<Value> parts, unsigned axis) {
   return c.concat(kept, axis);
 }
 
-/// `x` extended along a dim that may have no element for a clamped index: what
-/// it keeps is scattered into rows of `fill`.
+/// Extends `x` along a dim that may be empty, so that there may be no element
+/// for a clamped index: the kept elements are scattered into rows of `fill`.
 static Value padRows(OpCall &o, Value x, const Padding &p, const Expr &cut,
                      const Expr &kept, const Expr &extent, Value fill) {
   Composer &c = o.c;
@@ -165,8 +165,8 @@ Value pt2::placeInside(OpCall &o, Value x, ArrayRef<Padding> padding,
 // Writes
 //===----------------------------------------------------------------------===//
 
-/// The dims of the window in the order in which the dims of memory use them,
-/// where each is used by one dim of memory.
+/// The dims of the window in the order in which the memory's dims use them;
+/// std::nullopt unless each is used by exactly one.
 static std::optional<SmallVector<unsigned>> orderOfUse(ArrayRef<Expr> map,
                                                        unsigned rank) {
   SmallVector<unsigned> order;
@@ -189,7 +189,7 @@ static std::optional<SmallVector<unsigned>> orderOfUse(ArrayRef<Expr> map,
 Value pt2::writeWindow(Composer &c, Value memory, ArrayRef<Expr> window,
                        ArrayRef<Expr> map, Value update) {
   SmallVector<Expr> extents = getExtents(memory);
-  // A permuted window: its elements in the order of memory.
+  // A permuted window: permute the update to the order of the memory's dims.
   auto use = orderOfUse(map, window.size());
   if (use && !llvm::is_sorted(*use)) {
     SmallVector<Expr> sorted, renamed;
@@ -202,8 +202,8 @@ Value pt2::writeWindow(Composer &c, Value memory, ArrayRef<Expr> window,
       renamed.push_back(e.substituteDims(names));
     return writeWindow(c, memory, sorted, renamed, c.permute(update, *use));
   }
-  // One dim is sliced or indexed (select), and the others stay in order: rows
-  // along that dim are replaced.
+  // If one dim is sliced or indexed (select) and the others stay in order,
+  // replace rows along that dim.
   std::optional<unsigned> cut;
   bool rows = true;
   unsigned next = 0;
@@ -249,7 +249,7 @@ Value pt2::writeWindow(Composer &c, Value memory, ArrayRef<Expr> window,
         c.scatter(Combine::Set, c.permute(memory, order), indices, updates);
     return c.permute(result, inverse);
   }
-  // Any other window: element by element.
+  // For any other window, scatter single elements.
   std::vector<Expr> all(extents.begin(), extents.end());
   std::vector<Expr> place(map.begin(), map.end());
   Value flat = c.reshape(memory, {product(all)});
@@ -264,7 +264,7 @@ Value pt2::writeWindow(Composer &c, Value memory, ArrayRef<Expr> window,
 // Indices
 //===----------------------------------------------------------------------===//
 
-/// True where every element is known not to be negative.
+/// Whether every element is known to be non-negative.
 static bool isNonNegative(OpCall &o, Value v, unsigned depth = 0) {
   Operation *op = v.getDefiningOp();
   if (!op || depth > 16)
@@ -325,9 +325,9 @@ static Value directPrefixSum(OpCall &o, Value x, unsigned axis) {
   return o.c.reduceSum(kept, {o.rank(x)}, false);
 }
 
-/// Where the target has no scan, long dims in blocks: the sums inside each, and
-/// the sum of the blocks before it. n elements take n * block additions, not
-/// n^2.
+/// For targets without scans, splits long dims into blocks: the sum inside each
+/// block, plus the sum of the blocks before it. n elements take n * block
+/// additions instead of n^2.
 Result<Value> pt2::prefixSum(OpCall &o, Value x, unsigned axis) {
   Composer &c = o.c;
   constexpr int64_t block = 64;
@@ -352,7 +352,7 @@ Result<Value> pt2::prefixSum(OpCall &o, Value x, unsigned axis) {
   Value inside = directPrefixSum(o, c.reshape(padded, split), axis + 1);
   Value sums =
       c.squeeze(c.slice(inside, axis + 1, Expr(block - 1), Expr(1)), axis + 1);
-  // Without an upper bound, no number of levels would be enough: use one.
+  // Without an upper bound, no number of levels would suffice: use one.
   LUMINAL_TRY(through,
               most ? prefixSum(o, sums, axis) : directPrefixSum(o, sums, axis));
   SmallVector<Expr> map;

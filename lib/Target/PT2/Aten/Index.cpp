@@ -14,13 +14,12 @@ static bool isInteger(OpCall &o, Value v) {
   return o.element(v).isInteger(64) || o.element(v).isInteger(32);
 }
 
-/// How sums are written: a sum of bools is true where any part is.
+/// How a scatter sums: for bools, a sum is true if any term is.
 static Combine sumOf(OpCall &o, Value v) {
   return o.isBool(v) ? Combine::Max : Combine::Add;
 }
 
-/// A rank-0 tensor as one of rank 1, as PyTorch treats it where a dim is
-/// indexed; and a result back in the rank of `like`.
+/// Reshapes a rank-0 tensor to rank 1, as PyTorch does when a dim is indexed.
 static Value withDim(OpCall &o, Value v) {
   return o.rank(v) ? v : o.c.unsqueeze(v, 0);
 }
@@ -33,9 +32,9 @@ static Value inRankOf(OpCall &o, Value v, Value like) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Several index tensors as one: `self` with the indexed dims first and merged,
-/// and the position in the merged dim for each element of the indices' common
-/// shape.
+/// Several index tensors combined into one: `self` is used with the indexed
+/// dims first and merged; the index is the position in the merged dim, for each
+/// element of the indices' common shape.
 struct JointIndex {
   SmallVector<unsigned> order; ///< dims of self, indexed ones first
   unsigned indexed = 0;        ///< how many dims are indexed
@@ -43,8 +42,8 @@ struct JointIndex {
   SmallVector<Expr> rest;      ///< extents of the other dims
   Expr rows;                   ///< product of the indexed extents
   Value position;
-  /// The position of the indices' dims in the result: at the first indexed dim
-  /// if the indexed dims are adjacent, else first.
+  /// Where the indices' dims are in the result: at the first indexed dim if the
+  /// indexed dims are adjacent, else first.
   unsigned at = 0;
 };
 } // namespace
@@ -132,16 +131,16 @@ static SmallVector<unsigned> inverse(ArrayRef<unsigned> order) {
   return result;
 }
 
-/// The values written where masks hold. The dims that they cover count as one,
-/// of as many rows as the mask has ones: in `values` it must be one row for
-/// all.
+/// Writes `values` where a mask holds. In `values`, the dims that the mask
+/// covers are a single dim with one row per true element. Its length is known
+/// only at run time, so it must be 1 (broadcast).
 static Status maskedPut(OpCall &o, Value self,
                         ArrayRef<std::optional<Value>> indices, Value values,
                         bool accumulate) {
   Composer &c = o.c;
   SmallVector<Expr> extents = o.extents(self);
   Value mask;
-  // Dims of `self` before, under and after the mask.
+  // Dims of `self`: current one, first one covered by the mask, number covered.
   unsigned at = 0, first = 0, covered = 0;
   for (const std::optional<Value> &index : indices) {
     if (!index) {
@@ -187,8 +186,7 @@ static Status maskedPut(OpCall &o, Value self,
   return o.ret(c.select(mask, sum, self));
 }
 
-/// `self` with the elements at the indices replaced by, or summed with,
-/// `values`.
+/// Replaces the elements of `self` at the indices by `values`, or adds them.
 static Status indexPut(OpCall &o) {
   Composer &c = o.c;
   Value self = o.tensor("self"), values = o.tensor("values");
@@ -230,7 +228,7 @@ static Result<unsigned> indexedAxis(OpCall &o, Value self, Value index) {
     return o.fail("takes a vector of integers");
   return axis;
 }
-/// The dims with `axis` in front; its own inverse.
+/// The permutation that swaps `axis` and dim 0; its own inverse.
 static SmallVector<unsigned> swapFront(unsigned rank, unsigned axis) {
   auto order = llvm::to_vector(llvm::seq<unsigned>(0, rank));
   std::swap(order[0], order[axis]);
@@ -254,7 +252,7 @@ static Status indexSelect(OpCall &o) {
 }
 
 namespace {
-/// What is written along a dim, with that dim in front.
+/// The operands of a write along a dim, with that dim first.
 struct IndexedPart {
   SmallVector<unsigned> order;
   Value dest, rows, source;
@@ -276,7 +274,7 @@ static Result<IndexedPart> indexedPart(OpCall &o, Value self, Value index,
                      o.c.permute(o.broadcastTo(source, shape), order)};
 }
 
-/// Rows along the dim written or added at the index.
+/// Writes or adds rows along the dim at the indices.
 static Status indexWrite(OpCall &o, Combine combine, Value source) {
   Composer &c = o.c;
   Value self = o.tensor("self"), index = o.tensor("index");
@@ -312,14 +310,14 @@ static Status indexFill(OpCall &o) {
 // Element by element
 //===----------------------------------------------------------------------===//
 
-/// The row-major position in `self` of each element of `index`, whose value
-/// replaces its own coordinate along `axis`.
+/// The row-major position in `self` of each element of `index`, with the
+/// index's value as the coordinate along `axis`.
 static Value elementPositions(OpCall &o, Value self, Value index,
                               unsigned axis) {
   Composer &c = o.c;
   SmallVector<Expr> extents = o.extents(self), shape = o.extents(index);
   Value along = wrapIndices(o, index, extents[axis]);
-  // The other coordinates are one expression; the stride of `axis` a factor.
+  // The other coordinates give one expression; `axis` contributes its stride.
   std::vector<Expr> place, all(extents.begin(), extents.end());
   Expr stride(1);
   for (unsigned i = 0; i < extents.size(); ++i) {
@@ -332,11 +330,11 @@ static Value elementPositions(OpCall &o, Value self, Value index,
   return c.add(c.mul(along, factor), rest);
 }
 
-/// The dim indexed, of tensors with dims.
+/// Checks the operands and returns the indexed dim.
 static Result<unsigned> elementAxis(OpCall &o, Value self, Value index) {
   LUMINAL_TRY(axis, o.axis("dim", self));
   bool ok = isInteger(o, index) && o.rank(index) == o.rank(self);
-  // All coordinates must be within the other dims.
+  // All other coordinates must be inside `self`.
   for (unsigned i = 0; ok && i < o.rank(self); ++i)
     ok = i == axis ||
          o.atMost(o.extents(index)[i], o.extents(self)[i], o.extents(index));
@@ -355,8 +353,8 @@ static Status gather(OpCall &o) {
   return o.ret(inRankOf(o, read, given));
 }
 
-/// Each row of `start` times the updates that name it: of every row with every
-/// update, ones where another row is named.
+/// Multiplies each row of `start` by the updates with its index: a product over
+/// all updates, with ones in place of those with another index.
 static Result<Value> scatterProduct(OpCall &o, Value start, Value rows,
                                     Value updates) {
   Composer &c = o.c;
@@ -374,8 +372,8 @@ static Result<Value> scatterProduct(OpCall &o, Value start, Value rows,
   return c.mul(start, product);
 }
 
-/// A scatter of rows by any of PyTorch's reductions. Where `self` is left out,
-/// rows that are written start from the neutral element.
+/// Scatters rows with any of PyTorch's reductions. Unless `includeSelf`,
+/// written rows start from the neutral element.
 static Result<Value> scatterBy(OpCall &o, StringRef reduce, Value dest,
                                Value rows, Value updates, bool includeSelf) {
   Composer &c = o.c;
@@ -390,7 +388,7 @@ static Result<Value> scatterBy(OpCall &o, StringRef reduce, Value dest,
   // f16 and bf16 are summed in f32 and rounded once.
   Type type = o.element(dest), wide = o.opmath(type);
   dest = c.cast(dest, wide), updates = c.cast(updates, wide);
-  // The minimum is the maximum of the mirrored values.
+  // The minimum is the maximum of the negated (for integers, inverted) values.
   auto mirror = [&](Value v) {
     if (!smallest)
       return v;
@@ -416,7 +414,7 @@ static Result<Value> scatterBy(OpCall &o, StringRef reduce, Value dest,
       start = c.select(touched, least, start);
   }
   if (product) {
-    // What is touched holds the check of the indices.
+    // `touched` comes from a scatter, which checks the indices.
     LUMINAL_TRY(result, scatterProduct(o, start, rows, updates));
     return c.cast(c.select(touched, result, start), type);
   }
@@ -434,8 +432,7 @@ static Result<Value> scatterBy(OpCall &o, StringRef reduce, Value dest,
   return c.cast(result, type);
 }
 
-/// The dims with those last along which all elements of `v` are the same, as
-/// far as the view says that it is.
+/// The dims, with those last along which `v` is constant according to its view.
 static SmallVector<unsigned> repeatedLast(Value v, unsigned rank) {
   SmallVector<unsigned> order, repeated;
   auto view = v.getDefiningOp<ViewOp>();
@@ -445,8 +442,8 @@ static SmallVector<unsigned> repeatedLast(Value v, unsigned rank) {
   return order;
 }
 
-/// `self` with the elements at the indices joined with `source`'s: replaced
-/// where no reduction is named.
+/// Combines the elements of `self` at the indices with `source`'s; without a
+/// reduction, replaces them.
 static Status scatterElements(OpCall &o, StringRef reduce, Value source,
                               bool includeSelf = true) {
   Composer &c = o.c;
@@ -465,7 +462,7 @@ static Status scatterElements(OpCall &o, StringRef reduce, Value source,
     map.push_back(Expr::dim(i));
   }
   source = c.view(source, shape, map);
-  // Where neighbours have one index, whole rows may be updated (Update.pdll).
+  // If neighbors share an index, Update.pdll can update whole rows.
   SmallVector<unsigned> order = repeatedLast(index, shape.size());
   const bool isMoved = !llvm::is_sorted(order);
   if (isMoved) {
@@ -510,7 +507,7 @@ static Status scatterValueReduce(OpCall &o) {
   return scatterElements(o, o.string("reduce"), scatteredValue(o));
 }
 
-/// Rows along a dim joined at the index.
+/// Combines rows along a dim at the indices.
 static Status indexReduce(OpCall &o) {
   Value self = o.tensor("self"), index = o.tensor("index"),
         source = o.tensor("source");
@@ -551,7 +548,8 @@ static Status put(OpCall &o) {
   return o.ret(c.reshape(result, o.extents(self)));
 }
 
-/// The elements of the source in order, where the mask holds.
+/// Replaces the elements where the mask holds by the elements of the source, in
+/// order.
 static Status maskedScatter(OpCall &o) {
   Composer &c = o.c;
   Value self = o.tensor("self"), mask = o.tensor("mask"),
@@ -572,7 +570,7 @@ static Status maskedScatter(OpCall &o) {
   return o.ret(c.reshape(c.select(keep, v, old), shape));
 }
 
-/// The coordinates of the first `size` elements other than zero.
+/// The coordinates of the first `size` nonzero elements.
 static Status nonzeroStatic(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");
@@ -582,7 +580,7 @@ static Status nonzeroStatic(OpCall &o) {
   Expr n = o.numElements(extents);
   Value keep = c.reshape(c.cast(x, o.i1()), {n});
   LUMINAL_TRY(count, prefixSum(o, c.cast(keep, o.i64()), 0));
-  // An extra row takes the elements beyond `size`.
+  // An extra row receives the elements beyond `size`.
   Value beyond = c.full({n}, extentValue(o, size, o.i64()));
   Value place = c.select(keep, c.add(count, c.splatInt(count, -1)), beyond);
   place = c.minimum(place, beyond);
@@ -604,7 +602,7 @@ static Status nonzeroStatic(OpCall &o) {
   return o.ret(c.slice(result, 0, Expr(0), size));
 }
 
-/// index.Tensor with the indices clamped, and `fill` where the mask is false.
+/// index.Tensor with clamped indices, and `fill` where the mask is false.
 static Status maskedIndex(OpCall &o) {
   Composer &c = o.c;
   Value self = o.tensor("self"), mask = o.tensor("mask");

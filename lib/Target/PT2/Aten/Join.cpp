@@ -18,7 +18,8 @@ static Status joinAlong(OpCall &o, ArrayRef<Value> given, int64_t dim) {
   SmallVector<Value> parts;
   for (Value v : given) {
     operands.push_back(v);
-    // For historical reasons an empty tensor of rank 1 joins with anything.
+    // PyTorch concatenates an empty tensor of rank 1 with any other (legacy
+    // behavior).
     if (o.rank(v) != 1 || !o.extents(v)[0].isConstant(0))
       parts.push_back(v);
   }
@@ -63,8 +64,8 @@ static Status stack(OpCall &o) {
   return joinAlong(o, parts, axis);
 }
 
-/// `v` with dims of extent 1 up to `rank` dims, where torch.atleast_*d adds
-/// them.
+/// Adds dims of extent 1 until `v` has `rank` dims, in the places where
+/// torch.atleast_*d adds them.
 static Value atLeast(OpCall &o, Value v, unsigned rank) {
   // [] -> [1, 1, 1]; [n] -> [1, n] or [1, n, 1]; [n, m] -> [n, m, 1]
   while (o.rank(v) < rank) {
@@ -78,7 +79,7 @@ static Status atLeastOne(OpCall &o) {
   Value x = o.tensor("self");
   return o.ret(atLeast(o, x, rank));
 }
-/// The tensors of a stack, each of at least `rank` dims.
+/// The tensors of a stack, each with at least `rank` dims.
 static SmallVector<Value> partsAtLeast(OpCall &o, unsigned rank) {
   SmallVector<Value> parts = o.tensors("tensors");
   for (Value &v : parts)
@@ -114,7 +115,8 @@ static Status broadcastTensors(OpCall &o) {
   return o.ret(parts);
 }
 
-/// Vector i along dim i of a common grid; the first two dims swapped for "xy".
+/// Broadcasts vector i along dim i of a common grid; for "xy", the first two
+/// dims are swapped.
 static Status gridOf(OpCall &o, bool swap) {
   SmallVector<Value> parts = o.tensors("tensors");
   SmallVector<Expr> extents;
@@ -159,7 +161,8 @@ static Status cartesianProd(OpCall &o) {
   return joinAlong(o, columns, 1);
 }
 
-/// Each matrix below and to the right of the one before, zeros elsewhere.
+/// Places each matrix below and to the right of the previous one, with zeros
+/// elsewhere.
 static Status blockDiag(OpCall &o) {
   SmallVector<Value> parts = o.tensors("tensors");
   if (parts.empty())
@@ -211,7 +214,7 @@ static Status padSequence(OpCall &o) {
 // Padding
 //===----------------------------------------------------------------------===//
 
-/// Pairs of the pad list, last dim first.
+/// Reads the pairs of the pad list, last dim first.
 static Result<SmallVector<Padding>> paddingOf(OpCall &o, Value x,
                                               StringRef name = "pad") {
   SmallVector<Expr> pad = o.exprs(name);
@@ -234,7 +237,7 @@ static Status constantPad(OpCall &o) {
   return o.ret(padded);
 }
 
-/// `e` where it is above zero, else zero.
+/// max(e, 0).
 static Expr positivePart(OpCall &o, const Expr &e) {
   if (o.assumptions().provablyNonNegative(e))
     return e;
@@ -242,10 +245,10 @@ static Expr positivePart(OpCall &o, const Expr &e) {
                                                  : Expr::max(e, Expr(0));
 }
 
-/// The element of a dim that result d reads, for one of PyTorch's modes that
-/// read elements outside from inside. Negative pads crop: reflection and
-/// replication still refer to the whole dim, while circular padding wraps over
-/// the cropped one.
+/// The index that result element d reads along a dim, for one of PyTorch's
+/// padding modes that repeat elements. Negative pads crop: reflection and
+/// replication still refer to the whole dim, while circular padding wraps
+/// around the cropped one.
 static Result<Expr> readInside(OpCall &o, StringRef mode, const Padding &p,
                                const Expr &n) {
   Expr d = Expr::dim(p.axis), i = d - p.before, last = n - Expr(1);

@@ -13,8 +13,8 @@ using namespace luminal::pt2;
 
 static constexpr double kInf = std::numeric_limits<double>::infinity();
 
-/// The loss of each element reduced as the argument `reduction` says: not at
-/// all, mean or sum; rounded to `type` once.
+/// Reduces the elements' losses as the argument `reduction` says (none, mean or
+/// sum) and rounds once to `type`.
 static Status reduced(OpCall &o, Value loss, Type type) {
   int64_t reduction = o.integer("reduction");
   if (reduction < 0 || reduction > 2)
@@ -27,7 +27,7 @@ static Status reduced(OpCall &o, Value loss, Type type) {
 }
 
 namespace {
-/// Tensors promoted to one float type, broadcast, in the compute type.
+/// Tensors promoted to one float type and broadcast, in the compute type.
 struct Together {
   SmallVector<Value> values;
   Type type;
@@ -70,7 +70,7 @@ static Status l1Loss(OpCall &o) {
     return c.abs(c.sub(v[0], v[1]));
   });
 }
-/// Quadratic below `bound`, linear above it; `scale` times Huber's.
+/// `scale` times the Huber loss: quadratic below `bound`, linear above it.
 static Status huber(OpCall &o, double bound, double scale) {
   return elementLoss(
       o, {"self", "target"}, [&](Composer &c, ArrayRef<Value> v) {
@@ -128,7 +128,7 @@ static Status binaryCrossEntropyLogits(OpCall &o) {
   return reduced(o, weighted, t.type);
 }
 
-/// y (log y - x), 0 where y is 0; or e^y (y - x).
+/// y (log y - x), 0 if y is 0; with log_target, e^y (y - x).
 static Status klDiv(OpCall &o) {
   bool logTarget = o.flag("log_target");
   return elementLoss(
@@ -152,7 +152,7 @@ static Status poissonNllLoss(OpCall &o) {
                          : c.sub(x, c.mul(y, c.log(c.add(x, c.splat(x, eps)))));
         if (!full)
           return loss;
-        // Stirling's term, for targets above 1.
+        // Stirling's approximation, for targets above 1.
         Value stirling =
             c.add(c.sub(c.mul(y, c.log(y)), y),
                   c.mul(c.splat(y, 0.5),
@@ -190,8 +190,8 @@ static Status marginRankingLoss(OpCall &o) {
 // Classes
 //===----------------------------------------------------------------------===//
 
-/// x [.., class at `axis`, ..] at the class of each target, and 0 where the
-/// target is ignored; with the weight of each target's class.
+/// For each target, the element of x at its class along `axis`, and the weight
+/// of the class; both are 0 for ignored targets.
 static Result<std::pair<Value, Value>>
 pickClasses(OpCall &o, Value x, Value target, unsigned axis,
             std::optional<Value> weight) {
@@ -208,7 +208,7 @@ pickClasses(OpCall &o, Value x, Value target, unsigned axis,
   if (!fits || (weight && (o.rank(*weight) != 1 ||
                            !o.agree(o.extents(*weight)[0], classes))))
     return o.fail("takes one class for each row, and a weight for each class");
-  // The row of the matching class, by comparison: exact for any class.
+  // Selects the row of the class by comparison, which is exact for any class.
   Value index = c.broadcastTo(c.cast(target, o.i64()), shape);
   Value counted = c.logicalNot(c.equal(index, c.splatInt(index, ignored)));
   SmallVector<Expr> space = shape, map;
@@ -232,7 +232,7 @@ pickClasses(OpCall &o, Value x, Value target, unsigned axis,
   return std::pair(pick(c.view(x, space, map)), pick(ones));
 }
 
-/// -w x at each target; the mean is weighted.
+/// -w x for each target; the mean is weighted.
 static Status finishNll(OpCall &o, Value picked, Value weight, Type type,
                         bool withTotal) {
   Composer &c = o.c;
@@ -248,7 +248,7 @@ static Status finishNll(OpCall &o, Value picked, Value weight, Type type,
     return o.fail("the reduction is not known");
   if (!withTotal)
     return o.ret(c.cast(loss, type));
-  // Without a reduction PyTorch leaves the total weight 0.
+  // Without a reduction, PyTorch returns a total weight of 0.
   if (reduction == 0)
     total = c.scalar(o.element(total), 0);
   return o.ret({c.cast(loss, type), c.cast(total, type)});
@@ -291,7 +291,7 @@ static Status crossEntropyLoss(OpCall &o) {
     return c.mul(y, c.splat(y, factor));
   };
   if (o.isFloat(target)) {
-    // Probabilities of the classes.
+    // The targets are class probabilities.
     o.ignore({"ignore_index"});
     Value p = c.cast(target, wide);
     if (!o.agree(o.extents(p), extents))
@@ -317,7 +317,7 @@ static Status crossEntropyLoss(OpCall &o) {
   auto [chosen, weights] = picked;
   if (smoothing == 0)
     return finishNll(o, chosen, weights, type, false);
-  // Label smoothing: part of each target is spread over all classes.
+  // Label smoothing: a fraction of each target is spread over all classes.
   Value counted = c.cast(target, o.i64());
   counted = c.logicalNot(
       c.equal(counted, c.splatInt(counted, o.integer("ignore_index"))));
@@ -359,7 +359,7 @@ static Value normLast(OpCall &o, Value x, double p) {
   return c.powScalar(c.reduceSum(c.powScalar(a, p), {last}, false), 1 / p);
 }
 
-/// Every row of one against every row of the other.
+/// The distance of every row of one tensor to every row of the other.
 static Status cdist(OpCall &o) {
   Composer &c = o.c;
   bool euclidean = o.entry.name == "_euclidean_dist.default";
@@ -386,7 +386,7 @@ static Status cdist(OpCall &o) {
   return o.ret(c.cast(normLast(o, c.sub(x, y), p), type));
 }
 
-/// Every row against every later one.
+/// The distance of every row to every later one.
 static Status pdist(OpCall &o) {
   Composer &c = o.c;
   double p = o.real("p");
@@ -439,7 +439,7 @@ static Status dist(OpCall &o) {
   return o.ret(o.c.cast(normLast(o, d, p), t.type));
 }
 
-/// a b / (max(|a|, eps) max(|b|, eps)) over a dim moved last.
+/// a b / (max(|a|, eps) max(|b|, eps)) along a dim that was moved last.
 static Value cosine(OpCall &o, Value a, Value b, double eps) {
   Composer &c = o.c;
   unsigned last = o.rank(a) - 1;

@@ -17,13 +17,13 @@ static constexpr double kPi = 3.141592653589793;
 using BinaryFn = llvm::function_ref<Value(Composer &, Value, Value)>;
 using UnaryFn = llvm::function_ref<Value(Composer &, Value)>;
 
-/// fn in f64 on floats (integers as f32), rounded once.
+/// Applies fn in f64 to floats (integers become f32), and rounds once.
 static Status inF64(OpCall &o, UnaryFn fn) {
   Value x = o.toFloat(o.tensor("self"));
   Type type = o.element(x), f64 = o.c.getBuilder().getF64Type();
   return o.ret(o.c.cast(fn(o.c, o.c.cast(x, f64)), type));
 }
-/// fn on floats: f16 and bf16 in f32, rounded once.
+/// Applies fn to floats, f16 and bf16 in f32, and rounds once.
 static Status onFloats(OpCall &o, UnaryFn fn) {
   Value x = o.toFloat(o.tensor("self"));
   Type type = o.element(x);
@@ -34,8 +34,8 @@ static Status direct(OpCall &o) {
   return o.ret((o.c.*fn)(o.toFloat(o.tensor("self"))));
 }
 
-/// Two operands promoted and broadcast; as floats where `floats` says so, and
-/// in f64 where `wide` does. The result is rounded to the common type.
+/// Promotes and broadcasts two operands, converts them to floats if `floats`,
+/// computes in f64 if `wide`, and rounds the result to the common type.
 static Status binary(OpCall &o, const Operand &a, const Operand &b, bool floats,
                      bool wide, BinaryFn fn) {
   Type type = o.promote({a, b});
@@ -68,7 +68,7 @@ static Value polynomial(Composer &c, Value x, ArrayRef<double> coefficients) {
   return sum;
 }
 
-/// Giles' approximation, then two Newton steps.
+/// Giles' approximation, refined by two Newton steps.
 static Status erfinv(OpCall &o) {
   return inF64(o, [](Composer &c, Value x) {
     Value one = c.splat(x, 1);
@@ -112,7 +112,7 @@ static Status sinc(OpCall &o) {
   });
 }
 
-/// Lanczos' formula with g = 7 and nine terms, mirrored below a half.
+/// Lanczos' approximation with g = 7 and nine terms; reflected below 1/2.
 static Status lgamma(OpCall &o) {
   return inF64(o, [](Composer &c, Value x) {
     Value one = c.splat(x, 1), half = c.splat(x, 0.5);
@@ -129,8 +129,8 @@ static Status lgamma(OpCall &o) {
     Value t = c.add(z, c.splat(x, 7.5));
     Value result = c.add(c.sub(c.mul(c.add(z, half), c.log(t)), t),
                          c.add(c.log(sum), c.splat(x, 0.91893853320467274178)));
-    // log(pi / |sin(pi x)|) less the value at 1 - x; the sine of the distance
-    // to the nearest integer, which is exact.
+    // The reflection: log(pi / |sin(pi x)|) minus the value at 1 - x. The sine
+    // is taken of the distance to the nearest integer, which is exact.
     Value distance = c.sub(x, c.round(x));
     Value sine = c.abs(c.sin(c.mul(distance, c.splat(x, kPi))));
     Value other = c.sub(c.log(c.div(c.splat(x, kPi), sine)), result);
@@ -140,7 +140,7 @@ static Status lgamma(OpCall &o) {
   });
 }
 
-/// 0 or pi, as the sign says.
+/// 0 or pi, depending on the sign.
 static Status angle(OpCall &o) {
   return onFloats(o, [](Composer &c, Value x) {
     Value negative = c.less(x, c.splat(x, 0));
@@ -173,7 +173,7 @@ static Status hardshrink(OpCall &o) {
     return c.select(inside, c.splat(x, 0), x);
   });
 }
-/// The first half of a dim times the sigmoid of the second.
+/// The first half of a dim times the sigmoid of the second half.
 static Status glu(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");
@@ -195,7 +195,7 @@ static Status logSigmoidForward(OpCall &o) {
   Value v = o.c.cast(x, o.opmath(type));
   Value m = o.c.minimum(v, o.c.splat(v, 0));
   Value y = o.c.sub(m, o.c.log1p(o.c.exp(o.c.neg(o.c.abs(v)))));
-  // The buffer serves gradients.
+  // The second result is only used by gradients.
   return o.retFirst(o.c.cast(y, type));
 }
 
@@ -208,7 +208,7 @@ static Status isInfinite(OpCall &o, double which) {
 static Status isPosInf(OpCall &o) { return isInfinite(o, kInf); }
 static Status isNegInf(OpCall &o) { return isInfinite(o, -kInf); }
 
-/// -0 is known by its reciprocal; NaN has no sign here.
+/// -0 is recognized by its reciprocal; NaN counts as not negative.
 static Value isNegative(Composer &c, Value x) {
   Value below = c.less(x, c.splatInt(x, 0));
   if (!isa<FloatType>(cast<RankedTensorType>(x.getType()).getElementType()))
@@ -221,7 +221,7 @@ static Status signbit(OpCall &o) {
 }
 static Status identity(OpCall &o) { return o.ret(o.tensor("self")); }
 
-/// -x log x, 0 at 0 and -inf below.
+/// -x log x; 0 at 0, and -inf below.
 static Status entr(OpCall &o) {
   return inF64(o, [](Composer &c, Value x) {
     Value zero = c.splat(x, 0);
@@ -279,7 +279,7 @@ static Status heaviside(OpCall &o) {
                   return c.select(c.isNan(x), zero, y);
                 });
 }
-/// The other operand where one is NaN.
+/// If one operand is NaN, the other one.
 template <bool largest>
 static Status numberExtremum(OpCall &o) {
   return binaryOf(o, false, false, [](Composer &c, Value x, Value y) {
@@ -299,7 +299,7 @@ static Status logaddexp2(OpCall &o) {
     return c.select(same, m, sum);
   });
 }
-/// x log y, and 0 where x is 0 and y is not NaN.
+/// x log y; 0 if x is 0 and y is not NaN.
 static Status xlogyOf(OpCall &o, bool plusOne) {
   return binaryOf(o, true, true, [&](Composer &c, Value x, Value y) {
     Value product = c.mul(x, plusOne ? c.log1p(y) : c.log(y));
@@ -323,7 +323,7 @@ static Status ldexp(OpCall &o) {
   });
 }
 
-/// |a - b| <= atol + rtol |b|, or both equal.
+///  - b| <= atol + rtol |b|, or both are equal.
 static Status isClose(OpCall &o) {
   double rtol = o.real("rtol"), atol = o.real("atol");
   bool equalNaN = o.flag("equal_nan");

@@ -8,7 +8,7 @@ using namespace luminal;
 using namespace luminal::hlir;
 using namespace luminal::pt2;
 
-/// Decided by what the archive states: nothing is left to run.
+/// Decided at import, from what the archive states: creates no ops.
 static Status assertMetadata(OpCall &o) {
   Value a = o.tensor("a");
   if (o.dtypeOrNone("dtype").value_or(o.element(a)) != o.element(a))

@@ -13,7 +13,7 @@ using namespace luminal::pt2;
 // Reshapes
 //===----------------------------------------------------------------------===//
 
-/// Replaces a -1 by the quotient that the other extents leave.
+/// Replaces a -1 by the extent that follows from the others.
 static Result<SmallVector<Expr>> inferShape(OpCall &o, Value x,
                                             SmallVector<Expr> shape) {
   Expr total = o.numElements(x);
@@ -29,7 +29,7 @@ static Result<SmallVector<Expr>> inferShape(OpCall &o, Value x,
     open = i;
   }
   if (open) {
-    // The archive's own statement, where it can be proved; else the quotient.
+    // Use the archive's extent if it is provably equal, else the quotient.
     const TensorMeta *meta = o.resultMeta();
     Expr quotient =
         known.isConstant(0)
@@ -253,19 +253,19 @@ static Status broadcastTo(OpCall &o) { return expandTo(o, o.exprs("size")); }
 // Slices
 //===----------------------------------------------------------------------===//
 
-/// An index where negative ones count from the end.
+/// Adds the extent to a negative index.
 static Expr fromEnd(OpCall &o, const Expr &index, const Expr &extent) {
   const Assumptions &assumptions = o.assumptions();
   if (assumptions.provablyNonNegative(index))
     return index;
   if (assumptions.provablyNonNegative(-index - Expr(1)))
     return assumptions.simplify(index + extent);
-  // 1 where it is negative.
+  // 1 if the index is negative, else 0.
   Expr sign = Expr::min(Expr::max(-index, Expr(0)), Expr(1));
   return assumptions.simplify(index + sign * extent);
 }
 
-/// A Python slice bound inside [0, extent].
+/// Clamps the bound of a Python slice to [0, extent].
 static Expr clampBound(OpCall &o, Expr bound, const Expr &extent) {
   const Assumptions &assumptions = o.assumptions();
   if (bound.isConstant(INT64_MAX))
@@ -311,8 +311,8 @@ static Status slice(OpCall &o) {
   return o.retView(extents, map);
 }
 
-/// Whether `x` is one value everywhere, or slices put into such: no memory that
-/// a call keeps.
+/// Whether `x` is a constant fill, or slices inserted into one. Such values are
+/// not memory that a call keeps.
 static bool isFilled(Value x) {
   while (auto view = x.getDefiningOp<hlir::ViewOp>())
     x = view.getOperand();
@@ -321,8 +321,8 @@ static bool isFilled(Value x) {
   return bool(x.getDefiningOp<hlir::ConstantOp>());
 }
 
-/// The elements of slices put into a filled tensor that `v`, a view of it,
-/// reads: where that is decided, those of one slice.
+/// If `v` is a view of slices inserted into a filled tensor, reads the slices'
+/// elements directly. If it lies in a single slice, the select folds away.
 static Value readThrough(OpCall &o, Value v) {
   auto view = v.getDefiningOp<hlir::ViewOp>();
   auto select = view ? view.getOperand().getDefiningOp<hlir::SelectOp>()
@@ -338,8 +338,9 @@ static Value readThrough(OpCall &o, Value v) {
                     read(select.getOnFalse()));
 }
 
-/// The tensor with the slice replaced: rows along the axis. Where all of it is
-/// to be written, elements tell whether they are inside.
+/// Replaces a slice of a tensor by rows along the axis. In a filled tensor,
+/// which is written entirely anyway, selects by whether an element is in the
+/// slice.
 static Status sliceScatter(OpCall &o) {
   Value x = o.tensor("self"), src = o.tensor("src");
   LUMINAL_TRY(range, sliceRange(o, x));
@@ -366,7 +367,7 @@ static Status sliceScatter(OpCall &o) {
   return o.ret(o.c.permute(result, order));
 }
 
-/// An index along `axis` inside [0, extent).
+/// An index along `axis` in [0, extent); negative ones count from the end.
 static Result<Expr> wrapIndex(OpCall &o, Expr index, const Expr &extent) {
   index = fromEnd(o, index, extent);
   if (!o.atMost(Expr(0), index) || !o.atMost(index + Expr(1), extent))
@@ -438,7 +439,8 @@ static Status splitBy(OpCall &o, unsigned axis, ArrayRef<Expr> lengths) {
   return o.retViews(views);
 }
 
-/// Parts of `size`, the last one smaller; the archive says how many.
+/// Splits into parts of length `size`, the last one shorter; the archive states
+/// their number.
 static Status splitInto(OpCall &o, unsigned axis, const Expr &size) {
   Expr n = o.extents(o.tensor("self"))[axis];
   unsigned parts = o.getNumResults();
@@ -446,7 +448,8 @@ static Status splitInto(OpCall &o, unsigned axis, const Expr &size) {
     return o.fail("has no parts");
   SmallVector<Expr> lengths(parts - 1, size);
   Expr rest = o.assumptions().simplify(n - size * Expr(int64_t(parts) - 1));
-  // In a call with another number of parts the program would be another.
+  // Require that every call has this number of parts: another number would be
+  // another program.
   bool mayBeEmpty = parts == 1 || size.isConstant(0);
   if (!o.atMost(Expr(mayBeEmpty ? 0 : 1), rest) || !o.atMost(rest, size))
     return o.fail("the number of parts is not that of extent " + n.str());
@@ -499,7 +502,8 @@ static Status unbind(OpCall &o) {
   return o.retViews(views);
 }
 
-/// `sections` parts, the first ones longer by one where they do not divide.
+/// Splits into `sections` parts; if they do not divide the dim evenly, the
+/// first ones are longer by one.
 static Status splitSections(OpCall &o, unsigned axis, int64_t sections) {
   Expr n = o.extents(o.tensor("self"))[axis];
   if (sections <= 0)
@@ -537,7 +541,7 @@ static Status tensorSplit(OpCall &o) {
     return splitSections(o, axis, o.integer("sections"));
   return splitIndices(o, axis, o.integers("indices"));
 }
-/// Along the dim that the op's name implies; a vector has only one.
+/// Splits along the dim that the op's name implies; a vector has only one.
 template <unsigned dim>
 static Status splitAlong(OpCall &o) {
   unsigned rank = o.rank(o.tensor("self"));
@@ -549,8 +553,8 @@ static Status splitAlong(OpCall &o) {
   return splitIndices(o, axis, o.integers("indices"));
 }
 
-/// The map of a window given by distances in memory, into a tensor that is
-/// known to be contiguous.
+/// The map of a view given by strides in memory, on a tensor that is known to
+/// be contiguous.
 static Result<SmallVector<Expr>> stridedMap(OpCall &o, Value x,
                                             ArrayRef<Expr> size) {
   SmallVector<Expr> stride = o.exprs("stride"), from = o.extents(x);
@@ -615,7 +619,7 @@ static Status unfold(OpCall &o) {
 }
 
 namespace {
-/// A part of a tensor: its extents, and its map into the tensor.
+/// A part of a tensor: its extents and its map into the tensor.
 struct Part {
   SmallVector<Expr> extents, map;
 };

@@ -14,7 +14,7 @@ using namespace luminal::pt2;
 // Norms over trailing dims
 //===----------------------------------------------------------------------===//
 
-/// x with its normalised dims merged into one, last.
+/// Merges the normalized dims of x into one, last dim.
 static Result<Value> mergeNormalized(OpCall &o, Value x) {
   SmallVector<Expr> shape = o.exprs("normalized_shape"), from = o.extents(x);
   bool fits = !shape.empty() && shape.size() <= from.size();
@@ -27,7 +27,7 @@ static Result<Value> mergeNormalized(OpCall &o, Value x) {
   return o.c.reshape(x, merged);
 }
 
-/// Multiplied by weight and shifted by bias, both of the normalised shape.
+/// Multiplies by weight and adds bias, both of the normalized shape.
 static Value affine(OpCall &o, Value y, std::optional<Value> weight,
                     std::optional<Value> bias) {
   Type wide = o.element(y);
@@ -38,7 +38,7 @@ static Value affine(OpCall &o, Value y, std::optional<Value> weight,
   return y;
 }
 
-/// `v` in the dtype that the archive states for result i.
+/// Converts `v` to the dtype that the archive states for result i.
 static Value asStated(OpCall &o, Value v, unsigned i) {
   if (const TensorMeta *meta = o.resultMeta(i))
     if (auto dtype = meta->dtype.dtype())
@@ -58,7 +58,7 @@ static Status layerNormOf(OpCall &o, double eps, bool withMoments) {
   Value result = c.cast(affine(o, y, weight, bias), type);
   if (!withMoments)
     return o.ret(result);
-  // Mean and reciprocal deviation, with the normalised dims of extent 1.
+  // Mean and reciprocal standard deviation, with normalized dims of extent 1.
   unsigned last = o.rank(v) - 1;
   Value mean = c.mean(v, {last}, true);
   SmallVector<Expr> map = identityMap(last);
@@ -88,7 +88,7 @@ static Status rmsNorm(OpCall &o) {
   Type type = o.element(x);
   if (!isa<FloatType>(type))
     return o.fail("is defined for floats only");
-  // Without eps: the machine epsilon of the compute type.
+  // The default eps is the machine epsilon of the compute type.
   Type wide = o.opmath(type);
   double eps = o.realOrNone("eps").value_or(
       wide.isF64() ? std::numeric_limits<double>::epsilon()
@@ -102,7 +102,7 @@ static Status rmsNorm(OpCall &o) {
 // Norms over channels
 //===----------------------------------------------------------------------===//
 
-/// y * weight + bias, each given per channel.
+/// y * weight + bias, with one value per channel each.
 static Value affineChannels(OpCall &o, Value y, std::optional<Value> weight,
                             std::optional<Value> bias) {
   if (weight)
@@ -111,9 +111,9 @@ static Value affineChannels(OpCall &o, Value y, std::optional<Value> weight,
     y = o.c.add(y, o.spreadAlong(*bias, y, 1));
   return y;
 }
-/// (x - mean) * rstd * weight + bias by known statistics, each given per
-/// channel: x * scale + shift, as PyTorch computes it on the CPU. Both are of
-/// weights alone, and so prepared.
+/// (x - mean) * rstd * weight + bias for known statistics per channel, as x *
+/// scale + shift like PyTorch on the CPU. Scale and shift depend only on
+/// weights, so they are computed when weights are prepared.
 static Value scaleChannels(OpCall &o, Value x, Value mean, Value rstd,
                            std::optional<Value> weight,
                            std::optional<Value> bias) {
@@ -153,8 +153,7 @@ static Result<Value> batchNormOf(OpCall &o) {
                 type);
 }
 namespace {
-/// Each channel normalised over all other dims; the statistics in the type
-/// computed in.
+/// Each channel normalized over all other dims; statistics in the compute type.
 struct OwnStatistics {
   Value result, mean, rstd;
 };
@@ -196,8 +195,8 @@ static Status batchNorm(OpCall &o) {
   LUMINAL_TRY(y, batchNormOf(o));
   return o.ret(y);
 }
-/// With the saved statistics: outside training they are empty on the CPU, and
-/// what normalised on a GPU.
+/// Returns the saved statistics too. Outside training they are empty on the
+/// CPU; on a GPU they are the statistics used.
 static Status batchNormCore(OpCall &o) {
   LUMINAL_TRY(y, batchNormOf(o));
   Value none = o.c.full({Expr(0)}, o.c.scalar(o.element(y), 0));
@@ -217,14 +216,14 @@ static Status nativeBatchNorm(OpCall &o) {
     return o.fail("batch statistics (training mode) are not supported");
   return batchNormCore(o);
 }
-/// With the running statistics, which are unchanged.
+/// Also returns the running statistics, which are unchanged.
 static Status batchNormFunctional(OpCall &o) {
   LUMINAL_CHECK(nativeBatchNorm(o));
   return o.ret({asStated(o, o.tensor("running_mean"), 3),
                 asStated(o, o.tensor("running_var"), 4)});
 }
 
-/// Each channel of each batch normalised over its other dims.
+/// Normalizes each channel of each batch element over its other dims.
 static Status instanceNorm(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("input");
@@ -314,7 +313,7 @@ static bool isIndex(OpCall &o, Value v) {
 }
 
 static Status embedding(OpCall &o) {
-  // These three concern gradients only.
+  // These three affect gradients only.
   o.ignore({"padding_idx", "scale_grad_by_freq", "sparse"});
   Value weight = o.tensor("weight"), indices = o.tensor("indices");
   if (o.rank(weight) != 2 || !isIndex(o, indices))
@@ -322,7 +321,7 @@ static Status embedding(OpCall &o) {
   return o.ret(o.c.gather(weight, indices));
 }
 
-/// Rows of a table, reduced by sum, mean or max per bag.
+/// Gathers rows of a table and reduces each bag by sum, mean or max.
 static Status embeddingBag(OpCall &o) {
   Composer &c = o.c;
   o.ignore({"scale_grad_by_freq", "sparse"});
@@ -333,7 +332,7 @@ static Status embeddingBag(OpCall &o) {
   int64_t padding = o.integerOrNone("padding_idx").value_or(-1);
   if (o.rank(weight) != 2 || o.rank(indices) != 1 || o.rank(offsets) != 1)
     return o.fail("takes a table of rows, a vector of indices and offsets");
-  // -1 is "none" in the core op; elsewhere negative rows count from the end.
+  // -1 means "none" in the core op; elsewhere negative rows count from the end.
   if (padding < 0 && o.entry.name == "embedding_bag.padding_idx" &&
       o.has("padding_idx")) {
     auto tableRows = o.extents(weight)[0].asConstant();
@@ -356,8 +355,8 @@ static Status embeddingBag(OpCall &o) {
       return o.fail("has no last offset");
     offsets = c.slice(offsets, 0, Expr(0), bags);
   }
-  // The bag of element i: how many bags begin at or before it, less one. The
-  // first offset is 0.
+  // The bag of element i: the number of bags that begin at or before it, minus
+  // one. The first offset is 0.
   SmallVector<Expr> space = {n, bags};
   Value at = c.iota(space, Expr::dim(0));
   Value begin = c.view(c.cast(offsets, o.i64()), space, {Expr::dim(1)});
@@ -396,8 +395,8 @@ static Status embeddingBag(OpCall &o) {
                         c.splat(result, 0), result);
     }
   }
-  // The other results serve gradients; a program that reads one is refused
-  // there.
+  // The other results are used by gradients; a program that reads one is
+  // rejected.
   return o.retFirst(c.cast(result, type));
 }
 
@@ -414,7 +413,8 @@ static Status dropout(OpCall &o) {
   LUMINAL_CHECK(checkNoDraw(o, o.flag("train")));
   return o.ret(o.tensor("input"));
 }
-/// With the mask of kept elements: all of them. None counts as training.
+/// Returns the mask of kept elements too, which are all. None counts as
+/// training.
 static Status nativeDropout(OpCall &o) {
   LUMINAL_CHECK(checkNoDraw(o, !o.has("train") || o.flag("train")));
   Value x = o.tensor("input");
@@ -425,7 +425,7 @@ static Status nativeDropout(OpCall &o) {
 // Weights given as direction and length
 //===----------------------------------------------------------------------===//
 
-/// v * (g / |v|), the length taken over all dims but one (over all for -1).
+/// v * (g / |v|); the norm is taken over all dims but one (-1: over all).
 static Status weightNorm(OpCall &o) {
   Composer &c = o.c;
   Value v = o.tensor("v"), g = o.tensor("g");

@@ -36,7 +36,7 @@ static DTypeCode codeOf(const Argument &arg) {
   return {static_cast<int>(std::clamp<int64_t>(code, -1, 1 << 20))};
 }
 
-/// Whether the argument is what the parameter may be.
+/// Checks that the argument is of the parameter's type.
 Status OpCall::check(const Parameter &p, const Argument &arg) const {
   auto refuse = [&](const Twine &why) -> Error {
     return fail("argument '" + p.name + "' " + why);
@@ -129,8 +129,8 @@ Status OpCall::bind() {
     unsigned i = 0;
     while (i < n && entry.parameters[i].name != input.name)
       ++i;
-    // The tensor that an op in place writes to is `self`, whatever the same op
-    // calls it that makes a new one.
+    // An in-place op always calls the tensor that it writes to `self`, even if
+    // its functional variant names it differently.
     if (i == n && n > 0 && input.name == "self" &&
         &input == &node.inputs.front())
       i = 0;
@@ -227,7 +227,7 @@ static SmallVector<int64_t> toIntegers(const Argument &arg) {
 }
 static double toReal(const Argument &arg) { return *toNumber(arg).asDouble(); }
 
-/// The argument as decoded by `decode`, unless it is None.
+/// Decodes the argument with `decode`, unless it is None.
 template <typename Decode>
 static auto unlessNone(const Argument &arg, Decode decode)
     -> std::optional<decltype(decode(arg))> {
@@ -478,7 +478,7 @@ Result<SmallVector<Expr>> OpCall::commonShape(ArrayRef<Operand> all) {
 // Type promotion
 //===----------------------------------------------------------------------===//
 
-/// Bool, integer, float.
+/// Category in type promotion: bool, integer, float.
 static int category(Type t) {
   return t.isInteger(1) ? 0 : isa<FloatType>(t) ? 2 : 1;
 }
@@ -492,14 +492,14 @@ static Type promoteTypes(Type a, Type b) {
   if (ca != cb)
     return ca > cb ? a : b;
   if (ca == 2) {
-    // Only f32 holds the values of both f16 and bf16.
+    // Only f32 holds all values of both f16 and bf16.
     if (a.getIntOrFloatBitWidth() == b.getIntOrFloatBitWidth())
       return Float32Type::get(a.getContext());
   }
   unsigned wa = a.getIntOrFloatBitWidth(), wb = b.getIntOrFloatBitWidth();
   if (a.isUnsignedInteger() == b.isUnsignedInteger() || ca == 2)
     return wa >= wb ? a : b;
-  // The signed type that holds the values of both.
+  // The signed type that holds all values of both.
   unsigned width =
       a.isUnsignedInteger() ? std::max(2 * wa, wb) : std::max(wa, 2 * wb);
   return IntegerType::get(a.getContext(), std::min(width, 64u));
@@ -534,7 +534,7 @@ Value OpCall::materialize(const Number &number, Type type) {
       return c.scalar(type, number.real);
     if (type.isInteger(1))
       return c.scalarInt(type, number.real != 0);
-    // As PyTorch, which refuses what no 64-bit integer holds.
+    // Like PyTorch, reject a float that no 64-bit integer holds.
     if (!(number.real >= -0x1p63 && number.real < 0x1p63))
       return standIn("a float argument is not one of 64-bit integers", type,
                      {});
@@ -653,9 +653,8 @@ const TensorMeta *OpCall::argumentMeta(StringRef name) const {
   return nullptr;
 }
 
-/// Whether a tensor of these strides can be read in another shape without a
-/// copy, as PyTorch decides it; std::nullopt where an extent or stride is
-/// symbolic.
+/// Whether a tensor with these strides can be viewed in another shape without a
+/// copy, by PyTorch's rule; std::nullopt if an extent or stride is symbolic.
 static std::optional<bool> isViewable(const TensorMeta &meta,
                                       ArrayRef<Expr> shape) {
   SmallVector<int64_t> sizes, strides, view;
@@ -708,7 +707,7 @@ Status OpCall::retReshaped(Value value, ArrayRef<Expr> shape, StringRef of) {
   if (arg.kind == Argument::Tensor) {
     r.viewOf = arg.names[0];
     const TensorMeta *meta = importer.getMeta(r.viewOf);
-    // What the importer made itself has no strides.
+    // Tensors created by the importer's rewrites have no strides.
     if (meta && meta->strides.size() != meta->sizes.size())
       meta = nullptr;
     auto viewable = meta ? isViewable(*meta, shape) : std::nullopt;

@@ -23,27 +23,26 @@ struct Number {
   enum Kind { Bool, Int, Float } kind = Int;
   Expr integer;
   double real = 0;
-  /// The value as a double; symbolic integers have none.
+  /// The value as a double; std::nullopt for symbolic integers.
   std::optional<double> asDouble() const;
 };
 
-/// A tensor operand, or a Python number in a tensor's place, which takes part
-/// in type promotion with the lowest priority.
+/// A tensor operand, or a Python number in its place, which takes part in type
+/// promotion with the lowest priority.
 struct Operand {
   /*implicit*/ Operand(Value tensor) : tensor(tensor) {}
   /*implicit*/ Operand(Number number) : number(number) {}
 
-  std::optional<Value> tensor; ///< nothing for a number
+  std::optional<Value> tensor; ///< std::nullopt for a number
   Number number;
 };
 
 /// The arguments of a node, bound to the op's schema and checked against its
-/// types, and the place for its results. A handler reads every argument: one
-/// that was given and not read is an error after the handler returns.
+/// types, and its results. A handler must read every argument: one that is
+/// given but not read is an error after the handler returns.
 ///
-/// Accessors that can fail return a Result, whose value only LUMINAL_TRY
-/// unwraps; arguments that may be None are optionals. So a plain value is
-/// always valid: a handler that continues has every value it uses.
+/// Accessors that can fail return a Result, to be unwrapped by LUMINAL_TRY;
+/// arguments that may be None are optionals. So a plain value is always valid.
 class OpCall {
 public:
   OpCall(Importer &importer, const Node &node, const OpEntry &entry,
@@ -53,11 +52,11 @@ public:
   const Node &node;
   const OpEntry &entry;
 
-  /// Binds arguments; afterwards each is of its parameter's type.
+  /// Binds the arguments; afterwards each has its parameter's type.
   Status bind();
 
   // Arguments by the schema's name. The plain forms are for parameters that are
-  // never None; of `int` and `float` ones the value is known.
+  // never None; `int` and `float` values are constants.
   Value tensor(StringRef name);
   std::optional<Value> tensorOrNone(StringRef name);
   Operand operand(StringRef name);
@@ -77,15 +76,15 @@ public:
   double real(StringRef name);
   std::optional<double> realOrNone(StringRef name);
   std::optional<ArrayRef<double>> realsOrNone(StringRef name);
-  /// None reads as false.
+  /// None is false.
   bool flag(StringRef name);
-  /// None reads as empty.
+  /// None is empty.
   StringRef string(StringRef name);
   /// The element type of a ScalarType argument.
   Type dtype(StringRef name);
   std::optional<Type> dtypeOrNone(StringRef name);
   bool has(StringRef name);
-  /// Arguments that cannot change the result's elements.
+  /// Marks arguments as read that cannot change the result's elements.
   void ignore(std::initializer_list<StringRef> names);
 
   // Shapes and types. A number has those of a rank-0 tensor.
@@ -98,7 +97,7 @@ public:
     return v.tensor ? rank(*v.tensor) : 0;
   }
   SmallVector<unsigned> allDims(Value v) const;
-  /// How many elements a tensor has.
+  /// The number of elements of a tensor.
   Expr numElements(Value v) const { return numElements(extents(v)); }
   static Expr numElements(ArrayRef<Expr> extents);
   Type element(Value v) const;
@@ -108,116 +107,119 @@ public:
   Type f32() const;
   Type i64() const;
   Type i1() const;
-  /// f16 and bf16 give f32: the type in which PyTorch computes.
+  /// The type in which PyTorch computes: f32 for f16 and bf16.
   Type opmath(Type t) const { return isReduced(t) ? f32() : t; }
-  /// A dim, where negative values count from the end.
+  /// A dim; negative values count from the end.
   Result<unsigned> axis(int64_t dim, unsigned rank) const;
   /// The dim of `v` that the argument `name` states.
   Result<unsigned> axis(StringRef name, Value v) {
     return axis(integer(name), rank(v));
   }
-  /// Normalised, ascending, without duplicates; all dims for an empty list.
+  /// The dims counted from 0, ascending, without duplicates; all dims for an
+  /// empty list.
   Result<SmallVector<unsigned>> axes(ArrayRef<int64_t> dims,
                                      unsigned rank) const;
   const Assumptions &assumptions() const { return c.getAssumptions(); }
   bool provablyEqual(const Expr &a, const Expr &b) const {
     return assumptions().equal(a, b) == true;
   }
-  /// Whether two extents are the same in every call: the trace took them for
-  /// equal. Where that can be neither proved nor refuted, a call in which they
-  /// differ is refused.
+  /// Whether two extents are equal in every call, as the trace assumed. If that
+  /// can be neither proved nor refuted, it becomes a requirement: a call in
+  /// which they differ is rejected.
   bool agree(const Expr &a, const Expr &b);
-  /// The same of two shapes.
+  /// The same for two shapes.
   bool agree(ArrayRef<Expr> a, ArrayRef<Expr> b);
-  /// Whether `lesser` is at most `greater` in every call whose `space` has
-  /// elements, as agree.
+  /// Whether `lesser` is at most `greater` in every call in which `space` has
+  /// elements; may add a requirement, as `agree`.
   bool atMost(const Expr &lesser, const Expr &greater,
               ArrayRef<Expr> space = {});
-  /// Whether that is proved, or required already of every call.
+  /// Whether that is proved, or is a requirement already.
   bool isKnownAtMost(const Expr &lesser, const Expr &greater) const;
   Result<SmallVector<Expr>> broadcast(ArrayRef<SmallVector<Expr>> all);
-  /// The shape that all are broadcast to.
+  /// The shape to which all operands are broadcast.
   Result<SmallVector<Expr>> commonShape(ArrayRef<Operand> all);
 
-  // Type promotion as torch.result_type.
+  // Type promotion as in torch.result_type.
   Type promote(ArrayRef<Operand> operands);
   /// A number as a rank-0 tensor of the given type. A float that no integer
-  /// holds is an error of the op, which checkOperands tells.
+  /// holds is an error that checkOperands returns.
   Value materialize(const Number &number, Type type);
-  /// The operand in `type`, a number as a rank-0 tensor.
+  /// The operand in `type`; a number becomes a rank-0 tensor.
   Value as(const Operand &operand, Type type);
-  /// The operand in `type`, of the given extents.
+  /// The operand in `type`, broadcast to the given extents.
   Value as(const Operand &operand, Type type, ArrayRef<Expr> extents);
-  /// Both operands promoted and broadcast.
+  /// Both operands, promoted and broadcast.
   Result<std::pair<Value, Value>> promotePair(const Operand &a,
                                               const Operand &b);
-  /// An operand that is a float, integers as f32.
+  /// The operand as a float; integers become f32.
   Value toFloat(Value v);
-  /// Whether each element is nonzero (NaN is).
+  /// Whether each element is nonzero; NaN is.
   Value isNonZero(Value v) { return c.cast(v, i1()); }
-  /// An operand that cannot be broadcast is an error of the op, which
-  /// checkOperands tells.
+  /// Broadcasts an operand. If that is not possible, checkOperands returns the
+  /// error.
   Value broadcastTo(Value v, ArrayRef<Expr> extents);
-  /// One element for each index of dim `dim` of `like`, in its shape and type;
-  /// errors as broadcastTo.
+  /// Broadcasts a vector with one element per index of dim `dim` to the shape
+  /// and type of `like`; errors as for broadcastTo.
   Value spreadAlong(Value v, Value like, unsigned dim);
 
-  /// States that the cost grows faster than what is read and written: `how`
+  /// Declares that the op's cost grows faster than its reads and writes: `how`
   /// ("with the square of") the number of elements `n` along a dim.
   void grows(StringRef how, const Expr &n) { growths.push_back({how, n}); }
-  /// The same of a spelling in which the rules find a scan.
+  /// The same, unless rules replace the spelling by a scan.
   void growsUnlessScanned(StringRef how, const Expr &n);
-  /// Whether the rules find scans.
+  /// Whether rules find scans.
   bool scansRows() const;
 
   // Results.
   Status ret(Value value) { return ret(ArrayRef<Value>(value)); }
   Status ret(ArrayRef<Value> values);
-  /// The first results only: a program that reads another one is refused.
+  /// Returns the first results only: a program that reads another one is
+  /// rejected.
   Status retFirst(ArrayRef<Value> values);
-  /// A result that shares memory with the tensor argument `of`: element i of
-  /// the result is element map(i) of it.
+  /// Returns a view of the tensor argument `of`: element i of the result is its
+  /// element map(i).
   Status retView(ArrayRef<Expr> extents, ArrayRef<Expr> map,
                  StringRef of = "self");
   Status
   retViews(ArrayRef<std::pair<SmallVector<Expr>, SmallVector<Expr>>> views,
            StringRef of = "self");
   Status retAlias(StringRef of = "self");
-  /// A view if the argument is known to be contiguous, else a copy whose
-  /// sharing is unknown.
+  /// Returns a view if the argument is known to be contiguous, else a copy that
+  /// may share its memory.
   Status retReshaped(Value value, ArrayRef<Expr> extents,
                      StringRef of = "self");
-  /// A value whose sharing with the tensor argument `of` no map of elements can
-  /// state: later writes to either are refused.
+  /// Returns a value that may share memory with the tensor argument `of` in a
+  /// way that no map of elements states: later writes to either are rejected.
   Status retMaybeView(Value value, StringRef of = "self");
-  /// Nothing is built: an assertion that holds, or a node without results.
+  /// Creates no ops: for an assertion that holds, or a node without results.
   Status retNothing() { return {}; }
   Error fail(const llvm::Twine &why) const { return Error(why.str()); }
 
-  /// What the archive states about result `i`; null if nothing.
+  /// The type that the archive states for result `i`; null if none.
   const TensorMeta *resultMeta(unsigned i = 0) const;
-  /// What the archive states about the tensor argument `name`.
+  /// The type that the archive states for the tensor argument `name`.
   const TensorMeta *argumentMeta(StringRef name) const;
   /// Number of results of the node.
   unsigned getNumResults() const;
-  /// The first error of an operand that a value stood in for: a float that was
-  /// to become an integer that does not hold it, or a shape that does not fit.
+  /// The first error for which an accessor returned a substitute: a float that
+  /// its integer type does not hold, or a shape that cannot be broadcast.
   Status checkOperands() const;
-  /// A given argument that no accessor read; empty if all were.
+  /// The name of a given argument that no accessor read; empty if all were
+  /// read.
   std::string findUnread() const;
 
   struct Returned {
     Value value;
-    /// Set for views: name of the graph's tensor, and the map to it.
+    /// Set for views: the name of the graph's tensor, and the map to it.
     std::string viewOf;
     SmallVector<Expr> extents, map;
-    /// May share memory with viewOf: the strides that decide it are
-    /// unknown.
+    /// Whether it may share memory with `viewOf`: the strides that decide it
+    /// are unknown.
     bool maybeView = false;
   };
   SmallVector<Returned> results;
   bool othersLeftOut = false;
-  /// What must hold in a call for the op to be what was traced.
+  /// Conditions under which the op behaves in a call as it was traced.
   SmallVector<Requirement> required;
   struct Growth {
     StringRef how;
@@ -228,9 +230,9 @@ public:
 private:
   unsigned find(StringRef name) const;
   const Argument &get(StringRef name);
-  /// An argument that binding has checked; `promiseKnown` adds that it is not
-  /// symbolic. A handler whose schema does not promise that fails at its first
-  /// use, whatever the program.
+  /// An argument that `bind` has checked; `promiseKnown` asserts that it is not
+  /// symbolic. If a handler's schema does not guarantee that, the handler fails
+  /// at its first use, whatever the program.
   const Argument &given(StringRef name);
   void promiseKnown(StringRef name) const;
   Operand toOperand(const Argument &arg);
@@ -241,7 +243,7 @@ private:
   Importer &importer;
   SmallVector<const Argument *> bound;
   SmallVector<bool> isGiven, read;
-  /// Notes an error; the result is a zero of those extents in its place.
+  /// Records an error and returns zeros of those extents instead.
   Value standIn(const std::string &error, Type type, ArrayRef<Expr> extents);
 
   std::optional<std::string> operandError;

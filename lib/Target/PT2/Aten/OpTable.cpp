@@ -11,7 +11,8 @@ using namespace luminal;
 using namespace luminal::pt2;
 using llvm::StringRef;
 
-/// "int[2]?" and "SymInt[]" are IntList; "Tensor(a!)" is Tensor.
+/// Parses a parameter's type: "int[2]?" and "SymInt[]" are IntList;
+/// "Tensor(a!)" is Tensor.
 static Parameter parseType(StringRef text) {
   Parameter p;
   p.optional = text.consume_back("?");
@@ -51,7 +52,7 @@ static Argument parseDefault(StringRef text, const Parameter &p) {
   if (text == "None")
     return arg;
   if (p.type == Parameter::ScalarType && !text.getAsInteger(10, integer)) {
-    // PyTorch counts its dtypes from 0, archives count them from 1.
+    // PyTorch numbers its dtypes from 0, archives from 1.
     arg.kind = Argument::ScalarType;
     arg.exprs.push_back(Expr(integer + 1));
   } else if (text == "True" || text == "False") {
@@ -90,7 +91,7 @@ static OpEntry parseSchema(const OpRow &row) {
     entry.name += ".default";
   rest.consume_back(")");
   while (!rest.empty()) {
-    // Commas inside a default's brackets do not separate.
+    // Commas inside a default's brackets do not separate parameters.
     size_t end = 0;
     for (int depth = 0; end < rest.size(); ++end) {
       char c = rest[end];
@@ -114,7 +115,7 @@ static OpEntry parseSchema(const OpRow &row) {
   return entry;
 }
 
-/// Other names of ops in the table, of the same overloads and schemas.
+/// Other names of ops in the table, with the same overloads and schemas.
 static constexpr std::pair<StringRef, StringRef> kAliases[] = {
     {"absolute", "abs"},
     {"arccos", "acos"},
@@ -213,7 +214,7 @@ const OpEntry *pt2::findOp(StringRef target) {
   for (auto [alias, canonical] : kAliases)
     if (op == alias)
       return findOp(("aten." + canonical + "." + overload).str());
-  // A view whose result has memory of its own.
+  // A view op whose result is a copy.
   if (op.consume_back("_copy"))
     return findOp(("aten." + op + "." + overload).str());
   return nullptr;

@@ -1,9 +1,9 @@
 //===- OpTable.h - Which ATen ops are known, and how each is built --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One row per op: its schema, from which arguments are bound and checked, and
-// the function that builds it. The schema holds the defaults, because archives
-// omit arguments that have their default value.
+// The table of known ATen ops. A row has the op's schema, by which arguments
+// are bound and checked, and the function that builds the op. The schema
+// includes default values, because archives omit arguments that have them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,15 +20,15 @@ class OpCall;
 using Handler = Status (*)(OpCall &);
 
 struct OpRow {
-  /// "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1)": PyTorch's own
-  /// schema; an overload named `default` is left out. `int` stands for `SymInt`
-  /// where the value must be known, `float` for `Scalar` where it is one, and
-  /// `Tensor` for `Scalar` where the number is an operand.
+  /// PyTorch's own schema, "add.Tensor(Tensor self, Tensor other, *, Scalar
+  /// alpha=1)", without an overload named `default`. `int` stands for `SymInt`
+  /// if the value must be constant, `float` for `Scalar` if it is one, and
+  /// `Tensor` for `Scalar` if the number is an operand.
   const char *schema;
   Handler handler;
 };
 
-/// A parameter's type: what an argument may be, and whether it may be None.
+/// A parameter's type, and whether None is allowed.
 struct Parameter {
   enum Type {
     Tensor,
@@ -46,11 +46,11 @@ struct Parameter {
     Device,
     Layout,
     MemoryFormat,
-    /// None: nothing is drawn.
+    /// None: no random numbers are drawn.
     Generator
   } type;
   bool optional = false;
-  /// A value known only at call time will do (`SymInt`).
+  /// Whether a symbolic value is allowed (`SymInt`).
   bool symbolic = false;
   std::string name;
   bool hasDefault = false;
@@ -63,7 +63,7 @@ struct OpEntry {
   Handler handler;
 };
 
-/// The rows of one group of ops; each file of a group defines one.
+/// The rows of one group of ops, each defined in a file of its own.
 llvm::ArrayRef<OpRow> getPointwiseOps();
 llvm::ArrayRef<OpRow> getMathOps();
 llvm::ArrayRef<OpRow> getBitsOps();
@@ -88,14 +88,15 @@ llvm::ArrayRef<OpRow> getSpecialOps();
 llvm::ArrayRef<OpRow> getTransformerOps();
 llvm::ArrayRef<OpRow> getMetaOps();
 
-/// The entry of "aten.add.Tensor" (a target without "torch.ops."), or null.
+/// The entry of a target without "torch.ops.", as "aten.add.Tensor"; null if
+/// unknown.
 const OpEntry *findOp(llvm::StringRef target);
 
 /// All targets of the table ("aten.add.Tensor"), sorted.
 std::vector<std::string> getTargets();
 
-/// Why an op can never be supported ("draws random numbers"), or
-/// empty.
+/// Why an op can never be supported ("draws random numbers"); empty for all
+/// other ops.
 llvm::StringRef getRefusal(llvm::StringRef target);
 
 } // namespace luminal::pt2

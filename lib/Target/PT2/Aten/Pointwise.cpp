@@ -19,11 +19,12 @@ using BinaryFn = llvm::function_ref<Value(Value, Value)>;
 using UnaryFn = llvm::function_ref<Value(Value)>;
 } // namespace
 
-/// A number or a rank-0 tensor beside a larger one: PyTorch keeps such an
-/// operand in f32 where the other is f16 or bf16.
+/// Whether the operand is a number or a rank-0 tensor: beside a larger f16 or
+/// bf16 tensor, PyTorch keeps it in f32.
 static bool isScalarLike(OpCall &o, const Operand &a) { return o.rank(a) == 0; }
 
-/// Promotes, broadcasts, computes in `wide` where that differs, rounds once.
+/// Promotes, broadcasts, computes in the wider type if there is one, and rounds
+/// once.
 static Status arithmetic(OpCall &o, const Operand &a, const Operand &b,
                          BinaryFn fn, bool alwaysWide = false,
                          bool toFloat = false) {
@@ -34,7 +35,7 @@ static Status arithmetic(OpCall &o, const Operand &a, const Operand &b,
   bool wide = alwaysWide || isScalarLike(o, a) || isScalarLike(o, b);
   Type compute = wide ? o.opmath(type) : type;
   auto operand = [&](const Operand &x) {
-    // A tensor of several elements is rounded to the common type first.
+    // Tensors with dims are rounded to the common type first.
     if (o.rank(x) && compute != type)
       return o.broadcastTo(o.c.cast(o.c.cast(*x.tensor, type), compute), shape);
     return o.as(x, compute, shape);
@@ -92,10 +93,10 @@ static Status div(OpCall &o) {
       [&](Value x, Value y) { return o.c.div(x, y); }, false, true);
 }
 
-/// The quotient or remainder `result` of x by y; where y is an integer zero,
-/// what PyTorch's CUDA kernels give (those of its CPU raise an error): all bits
-/// set, of i64 only the lower half where x fits in it, and one less where a
-/// negative quotient is rounded down.
+/// `result`, a quotient or remainder of x by y, with a replacement where y is
+/// an integer zero (an error in PyTorch's CPU kernels). The replacement is what
+/// its CUDA kernels give: all bits set; for i64 only the lower half, if x fits
+/// into it; with `down` and a negative x, one less.
 static Value orByZero(OpCall &o, Value result, Value x, Value y,
                       const Operand &divisor, bool down = false) {
   if (o.isFloat(result))
@@ -105,7 +106,7 @@ static Value orByZero(OpCall &o, Value result, Value x, Value y,
     return result;
   Composer &c = o.c;
   Type type = o.element(x);
-  // Each bound holds as a 64-bit integer; the fill wraps to the type.
+  // Each bound fits into i64; the cast of `fill` wraps.
   Value wide = c.cast(x, o.i64());
   auto constant = [&](int64_t value) { return c.splatInt(wide, value); };
   Value fill = constant(-1), negative = c.less(wide, constant(0));
@@ -185,7 +186,8 @@ static Status logaddexp(OpCall &o) {
   return arithmetic(
       o, o.operand("self"), o.operand("other"),
       [&](Value x, Value y) {
-        // m + log1p(exp(-|x - y|)); equal infinities have no difference.
+        // m + log1p(exp(-|x - y|)); the difference of equal infinities would be
+        // NaN.
         Value m = o.c.maximum(x, y);
         Value distance = o.c.neg(o.c.abs(o.c.sub(x, y)));
         Value sum = o.c.add(m, o.c.log1p(o.c.exp(distance)));
@@ -202,9 +204,9 @@ static Status logaddexp(OpCall &o) {
 // Powers
 //===----------------------------------------------------------------------===//
 
-/// x^y of integers, which wraps: by squares, from the highest of the `bits` of
-/// y down. A negative y leaves 1 of 1, either 1 or -1 of -1, and nothing of the
-/// others.
+/// x^y of integers, with wrap-around, by repeated squaring from the highest of
+/// the `bits` bits of y down. For a negative y: 1 stays 1, -1 becomes 1 or -1,
+/// anything else becomes 0.
 static Value integerPower(Composer &c, Value x, Value y, unsigned bits) {
   Value one = c.splatInt(x, 1), zero = c.splatInt(x, 0), result = one, rest = y;
   for (unsigned bit = bits; bit-- > 0;) {
@@ -253,7 +255,7 @@ static Status powTensorScalar(OpCall &o) {
   }
   if (type.isInteger(1))
     return o.fail("is not defined for bool");
-  // As PyTorch, which has no such power of integers either.
+  // PyTorch rejects this too.
   if (n < 0)
     return o.fail("is not defined for integers and a negative exponent");
   Type narrow = type;
@@ -279,7 +281,7 @@ static Status powScalar(OpCall &o) {
 // Scalar functions
 //===----------------------------------------------------------------------===//
 
-/// fn on floats: integers as f32, f16 and bf16 in f32, rounded once.
+/// Applies fn to floats (integers as f32, f16 and bf16 in f32) and rounds once.
 static Value floatOfSelf(OpCall &o, UnaryFn fn) {
   Value x = o.toFloat(o.tensor("self"));
   Type type = o.element(x);
@@ -289,7 +291,7 @@ static Status floatUnary(OpCall &o, UnaryFn fn) {
   return o.ret(floatOfSelf(o, fn));
 }
 
-/// A table row's handler: one function of Composer on floats.
+/// Handler for a single function of Composer on floats.
 template <Value (Composer::*fn)(Value)>
 static Status unary(OpCall &o) {
   Value x = o.toFloat(o.tensor("self"));
@@ -307,13 +309,13 @@ static Status abs(OpCall &o) {
   return o.ret(o.isBool(x) ? x : o.c.abs(x));
 }
 static Status relu(OpCall &o) { return o.ret(o.c.relu(o.tensor("self"))); }
-/// floor, ceil, trunc, round leave integers as they are.
+/// floor, ceil, trunc, round return integers unchanged.
 template <Value (Composer::*fn)(Value)>
 static Status rounding(OpCall &o) {
   Value x = o.tensor("self");
   return o.ret(o.isFloat(x) ? (o.c.*fn)(x) : x);
 }
-/// Scaled by a power of ten in the tensor's own type, and back.
+/// Scales by a power of ten in the tensor's own type, rounds, and scales back.
 static Status roundDecimals(OpCall &o) {
   int64_t decimals = o.integer("decimals");
   Value x = o.tensor("self");
@@ -332,7 +334,7 @@ static Status frac(OpCall &o) {
   return floatUnary(o, [&](Value x) { return o.c.sub(x, o.c.trunc(x)); });
 }
 static Status log10(OpCall &o) {
-  // One type wider, rounded once: log2 of an exact power of ten is inexact.
+  // In f64, rounded once: log2 of an exact power of ten is inexact.
   Value x = o.toFloat(o.tensor("self"));
   Type type = o.element(x), wide = o.c.getBuilder().getF64Type();
   Value y = o.c.cast(x, wide);
@@ -345,7 +347,7 @@ static Status tan(OpCall &o) {
   Value y = o.c.cast(x, wide);
   return o.ret(o.c.cast(o.c.div(o.c.sin(y), o.c.cos(y)), type));
 }
-/// (e^x -+ e^-x) / 2 by expm1, which keeps small x.
+/// (e^x -+ e^-x) / 2 by expm1, which is accurate for small x.
 static Status sinh(OpCall &o) {
   Value x = o.toFloat(o.tensor("self"));
   Type type = o.element(x), wide = o.c.getBuilder().getF64Type();
@@ -378,7 +380,7 @@ static Status gelu(OpCall &o) {
   return o.fail("approximate '" + form + "' is not known");
 }
 
-/// log(1 + e^x) without overflow.
+/// log(1 + e^x), without overflow.
 static Value softplusOf(Composer &c, Value x) {
   Value m = c.maximum(x, c.splat(x, 0));
   return c.add(m, c.log1p(c.exp(c.neg(c.abs(x)))));
@@ -410,8 +412,8 @@ static Value leakyReluOf(OpCall &o, double slope) {
 static Status leakyRelu(OpCall &o) {
   return o.ret(leakyReluOf(o, o.real("negative_slope")));
 }
-/// Outside of training the slope is the mean of those that it draws. With
-/// `noise`, the slopes that it drew are a result: there are none.
+/// Outside training, the slope is the mean of the range that training draws
+/// from. The op with `noise` also returns the drawn slopes; there are none.
 template <bool hasNoise>
 static Status rrelu(OpCall &o) {
   if (o.flag("training"))
@@ -543,7 +545,8 @@ static Status addProduct(OpCall &o, bool divide) {
 static Status addcmul(OpCall &o) { return addProduct(o, false); }
 static Status addcdiv(OpCall &o) { return addProduct(o, true); }
 
-/// What PyTorch writes for an update by a product; a and b may be numbers.
+/// a * b + c, into which PyTorch decomposes updates by a product; a and b may
+/// be numbers.
 static Status multiplyAdd(OpCall &o) {
   Operand a = o.operand("a"), b = o.operand("b"), c = o.operand("c");
   Type type = o.promote({a, b, c});
@@ -563,7 +566,7 @@ static Status lerp(OpCall &o) {
   Type wide = o.opmath(type);
   Value a = o.as(self, wide, shape), b = o.as(end, wide, shape),
         w = o.as(weight, wide, shape);
-  // From the nearer end, as PyTorch does.
+  // From the nearer end, like PyTorch.
   Value d = o.c.sub(b, a), one = o.c.splat(a, 1);
   Value near = o.c.add(a, o.c.mul(w, d));
   Value far = o.c.sub(b, o.c.mul(d, o.c.sub(one, w)));

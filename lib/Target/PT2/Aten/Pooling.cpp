@@ -18,7 +18,7 @@ static constexpr double kInf = std::numeric_limits<double>::infinity();
 // Windows of one size
 //===----------------------------------------------------------------------===//
 
-/// The positions of windows in ceil_mode: the last may reach past the padded
+/// The number of windows in ceil_mode: the last may extend past the padded
 /// input, but begins before the trailing padding.
 static Expr ceilPositions(OpCall &o, const Expr &extent, int64_t pad,
                           const Window &w, unsigned i) {
@@ -29,7 +29,7 @@ static Expr ceilPositions(OpCall &o, const Expr &extent, int64_t pad,
 }
 
 namespace {
-/// How far each windowed dim is padded at its start and end.
+/// The padding of each windowed dim at its start and end.
 using Pads = SmallVector<std::pair<Expr, Expr>>;
 
 struct Pool {
@@ -38,7 +38,7 @@ struct Pool {
 };
 } // namespace
 
-/// The arguments of a pool.
+/// Reads the arguments of a pooling op.
 static Result<Pool> readPool(OpCall &o, Value x, unsigned n, bool dilated) {
   LUMINAL_TRY(size, perDim(o, "kernel_size", n));
   LUMINAL_TRY(stride, perDim(o, "stride", n, size));
@@ -77,9 +77,8 @@ static Result<Pool> readPool(OpCall &o, Value x, unsigned n, bool dilated) {
   return pool;
 }
 
-/// Without offsets of a window at which none has an element of `x`, as where
-/// the only one in ceil_mode is far larger than that: no window begins before
-/// the padding.
+/// Shrinks windows by trailing offsets at which no window has an element of
+/// `x`, as for a window in ceil_mode that is far larger than the input.
 static void dropOutside(OpCall &o, Value x, Pool &pool) {
   auto &[w, pads] = pool;
   unsigned lead = o.rank(x) - pads.size();
@@ -97,7 +96,7 @@ static void dropOutside(OpCall &o, Value x, Pool &pool) {
   }
 }
 
-/// `x` extended over the last dims.
+/// Pads `x` along the last dims.
 static Result<Value> padded(OpCall &o, Value x, const Pads &pads, double fill) {
   SmallVector<Padding> dims;
   unsigned lead = o.rank(x) - pads.size();
@@ -107,9 +106,9 @@ static Result<Value> padded(OpCall &o, Value x, const Pads &pads, double fill) {
   return padConstant(o, x, dims, o.c.scalar(o.element(x), fill));
 }
 
-/// The maximum over the last dim and its place: the first of `indices` that
-/// holds it, or the last NaN, as in PyTorch. `indices` ascend, are below
-/// `none`, and -1 where there is no element.
+/// The maximum over the last dim and its index: the first of `indices` that
+/// holds it, or the last NaN, as in PyTorch. `indices` ascend and are below
+/// `none`; -1 marks a missing element.
 static std::pair<Value, Value> maximumAt(OpCall &o, Value all, Value indices,
                                          const Expr &none) {
   Composer &c = o.c;
@@ -117,8 +116,8 @@ static std::pair<Value, Value> maximumAt(OpCall &o, Value all, Value indices,
   Value best = c.reduceMax(all, {last}, false);
   SmallVector<Expr> map = identityMap(last);
   Value spread = c.view(best, o.extents(all), map);
-  // One maximum finds both: NaN at index i has the key none + i, every other
-  // element that is the maximum none - 1 - i.
+  // A single maximum finds both. The key of a NaN at index i is none + i; that
+  // of any other element equal to the maximum is none - 1 - i.
   auto count = [&](Value like) {
     return c.full(o.extents(like), extentValue(o, none, o.i64()));
   };
@@ -148,7 +147,7 @@ static Status maxPool(OpCall &o) {
   Value all = windows(o, v, w);
   if (!withIndices)
     return o.ret(c.reduceMax(all, {lead + n}, false));
-  // The index of each element of each window in the unpadded input.
+  // The index of each window element in the unpadded input.
   SmallVector<Expr> space = o.extents(all);
   std::vector<Expr> sizes(w.size.begin(), w.size.end()), place;
   std::vector<Expr> split = delinearize(Expr::dim(lead + n), sizes);
@@ -192,7 +191,7 @@ static Status avgPool(OpCall &o) {
   LUMINAL_TRY(v, padded(o, x, seen.pads, 0));
   LUMINAL_CHECK(place(o, v, seen.window));
   Value sum = c.reduceSum(windows(o, v, seen.window), {lead + n}, false);
-  // Elements that ceil_mode adds after the padding do not count.
+  // Elements that ceil_mode adds after the padding are not counted.
   Expr elements(1);
   for (unsigned i = 0; i < n; ++i) {
     auto [before, behind] = pads[i];
@@ -233,14 +232,14 @@ static Division divide(OpCall &o, unsigned axis, const Expr &n,
   if (!extent || !parts)
     return {begin, end - begin, Expr::ceilDiv(n, out) + Expr(1)};
   // With n = whole * out + rest, window i begins at the fraction a = i rest mod
-  // out of an element, and covers ceil((a + rest) / out) elements beside whole.
-  // The greatest a is out - gcd(rest, out).
+  // out of an element, and covers ceil((a + rest) / out) elements besides
+  // `whole`. The maximum of a is out - gcd(rest, out).
   int64_t rest = *extent % *parts,
           more = rest == std::gcd(rest, *parts) ? 1 : 2;
   return {begin, end - begin, Expr(*extent / *parts + more)};
 }
 
-/// The sizes of an adaptive pool; None keeps the input's.
+/// The output sizes of an adaptive pool; None keeps the input's size.
 static Result<SmallVector<Expr>> adaptiveSizes(OpCall &o, Value x, unsigned n) {
   SmallVector<Expr> sizes = o.exprs("output_size");
   if (sizes.size() == 1)
@@ -363,7 +362,7 @@ static Status maxUnpool(OpCall &o) {
 // Columns
 //===----------------------------------------------------------------------===//
 
-/// The arguments of columns of windows.
+/// Reads the arguments of im2col and col2im.
 static Result<Pool> readColumns(OpCall &o) {
   LUMINAL_TRY(size, perDim(o, "kernel_size", 2));
   LUMINAL_TRY(stride, perDim(o, "stride", 2));
@@ -433,7 +432,7 @@ static Status col2im(OpCall &o) {
   return o.ret(batched ? y : c.squeeze(y, 0));
 }
 
-/// The sum of the windows that unfold gives: each at its place.
+/// Sums the windows that unfold returns, each at its position.
 static Status unfoldBackward(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("grad_in");

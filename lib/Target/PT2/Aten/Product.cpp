@@ -20,7 +20,7 @@ static Status productOf(OpCall &o, Value a, Value b) {
   LUMINAL_TRY(result, matmulAny(o, a, b));
   return o.ret(o.c.cast(result, o.element(a)));
 }
-/// mm, bmm and mv fix the ranks; matmul takes any.
+/// A product with fixed ranks, as mm, bmm and mv; matmul takes any ranks.
 template <unsigned rankA, unsigned rankB>
 static Status fixedProduct(OpCall &o, StringRef b) {
   Value x = o.tensor("self"), y = o.tensor(b);
@@ -85,7 +85,7 @@ static Status addProduct(OpCall &o, Value x, Value y) {
                : c.mul(v, o.broadcastTo(o.materialize(n, wide), shape));
   };
   product = scale(product, alpha);
-  // With beta 0 a NaN in self has no effect.
+  // With beta 0, a NaN in self has no effect.
   if (beta.asDouble() != 0.0)
     product =
         c.add(scale(o.broadcastTo(c.cast(self, wide), shape), beta), product);
@@ -98,7 +98,7 @@ static Status addmm(OpCall &o) { return addProductOf(o, "mat1", "mat2"); }
 static Status baddbmm(OpCall &o) { return addProductOf(o, "batch1", "batch2"); }
 static Status addmv(OpCall &o) { return addProductOf(o, "mat", "vec"); }
 
-/// A column times a row.
+/// The outer product: a column times a row.
 static Status addr(OpCall &o) {
   Value a = o.tensor("vec1"), b = o.tensor("vec2");
   if (o.rank(a) != 1 || o.rank(b) != 1 || !o.isFloat(a))
@@ -106,7 +106,8 @@ static Status addr(OpCall &o) {
   return addProduct(o, o.c.unsqueeze(a, 1), o.c.unsqueeze(b, 0));
 }
 
-/// The sum over batches is one product: batches are part of the inner dim.
+/// The sum over batches is one product: the batch dim becomes part of the inner
+/// dim.
 static Status addbmm(OpCall &o) {
   Composer &c = o.c;
   Value a = o.tensor("batch1"), b = o.tensor("batch2");
@@ -129,7 +130,8 @@ namespace {
 using Labels = SmallVector<int>;
 } // namespace
 
-/// Labels of a term whose "..." covers `dots` dims; std::nullopt if malformed.
+/// The labels of a term whose "..." covers `dots` dims; std::nullopt if
+/// malformed.
 static std::optional<Labels> parseLabels(StringRef term, unsigned dots) {
   Labels labels;
   while (!term.empty()) {
@@ -148,8 +150,8 @@ static std::optional<Labels> parseLabels(StringRef term, unsigned dots) {
   return labels;
 }
 
-/// Every operand is read over one index space, the output's dims first and the
-/// summed ones last; operands are joined from the left.
+/// Every operand is viewed over one index space, with the output's dims first
+/// and the summed ones last. Operands are multiplied from the left.
 static Status einsum(OpCall &o) {
   Composer &c = o.c;
   std::string equation;
@@ -160,7 +162,7 @@ static Status einsum(OpCall &o) {
     return o.fail("equation '" + equation + "' does not fit the operands");
   };
   SmallVector<Value> operands = o.tensors("tensors");
-  o.ignore({"path"}); // The order of contraction is the compiler's choice.
+  o.ignore({"path"}); // The compiler chooses the contraction order.
   auto [lhs, rhs] = StringRef(equation).split("->");
   SmallVector<StringRef> terms;
   lhs.split(terms, ',');
@@ -201,7 +203,8 @@ static Status einsum(OpCall &o) {
       return malformed();
     space = *labels;
   } else {
-    // Without an output: the dots, then the letters that occur once, sorted.
+    // Without an explicit output: the dims of "...", then the letters that
+    // occur once, sorted.
     for (int i = mostDots; i-- > 0;)
       space.push_back(-1 - i);
     for (auto [label, count] : uses)
@@ -240,7 +243,7 @@ static Status einsum(OpCall &o) {
 // Products over named dims
 //===----------------------------------------------------------------------===//
 
-/// Sums of products over pairs of dims; the other dims in order.
+/// Sums of products over pairs of dims; the other dims stay in order.
 static Status contractDims(OpCall &o, Value a, Value b, ArrayRef<unsigned> da,
                            ArrayRef<unsigned> db) {
   Composer &c = o.c;
@@ -295,7 +298,7 @@ static Status inner(OpCall &o) {
     return o.fail("takes tensors with dims");
   return contractDims(o, a, b, {o.rank(a) - 1}, {o.rank(b) - 1});
 }
-/// By squaring; an inverse is not supported.
+/// By repeated squaring; an inverse is not supported.
 static Status matrixPower(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");
@@ -358,7 +361,7 @@ static Status vecdot(OpCall &o) {
   return o.ret(c.cast(c.reduceSum(y, {axis}, false), type));
 }
 
-/// a[i + 1] b[i + 2] - a[i + 2] b[i + 1] along a dim of three.
+/// a[i + 1] b[i + 2] - a[i + 2] b[i + 1] along a dim of extent 3.
 static Status cross(OpCall &o) {
   Composer &c = o.c;
   Value a = o.tensor("self"), b = o.tensor("other");
@@ -386,7 +389,7 @@ static Status cross(OpCall &o) {
   return o.ret(c.cast(y, type));
 }
 
-/// x1 W x2 for each matrix of the weight, and the bias.
+/// x1 W x2 for each matrix W of the weight, plus the bias.
 static Status bilinear(OpCall &o) {
   Composer &c = o.c;
   Value a = o.tensor("input1"), b = o.tensor("input2"), w = o.tensor("weight");
@@ -403,7 +406,7 @@ static Status bilinear(OpCall &o) {
     return o.fail("the operands do not fit each other");
   SmallVector<Expr> ea = o.extents(a), ew = o.extents(w);
   Expr columns = ew[0] * ew[1];
-  // [..., out, in1] from in2, then the sum over in1.
+  // First [..., out, in1] from in2, then the sum over in1.
   Value part =
       c.linear(c.cast(b, wide), c.reshape(c.cast(w, wide), {columns, ew[2]}));
   SmallVector<Expr> space(ea.begin(), ea.end() - 1), map;
@@ -419,7 +422,7 @@ static Status bilinear(OpCall &o) {
   return o.ret(c.cast(y, type));
 }
 
-/// The sum over some dims of the product of three tensors, each with new dims
+/// Sums the product of three tensors over some dims. Each tensor gets new dims
 /// where the others have theirs.
 static Status trilinear(OpCall &o) {
   Composer &c = o.c;
@@ -453,7 +456,7 @@ static Status trilinear(OpCall &o) {
 // Attention
 //===----------------------------------------------------------------------===//
 
-/// softmax(q k^T * scale + mask) v, f16 and bf16 in f32, rounded once.
+/// softmax(q k^T * scale + mask) v; f16 and bf16 in f32, rounded once.
 static Status attention(OpCall &o) {
   Composer &c = o.c;
   bool flash = StringRef(o.entry.name).starts_with("_scaled");
@@ -461,7 +464,7 @@ static Status attention(OpCall &o) {
   auto mask = o.tensorOrNone("attn_mask");
   if (o.real("dropout_p") != 0)
     return o.fail("draws random numbers (dropout_p is not 0)");
-  // The CPU op shares heads without enable_gqa.
+  // The CPU op shares heads even without enable_gqa.
   bool causal = o.flag("is_causal"), grouped = flash || o.flag("enable_gqa");
   Type type = o.element(q), wide = o.opmath(type);
   unsigned rank = o.rank(q);
@@ -474,7 +477,7 @@ static Status attention(OpCall &o) {
   q = c.cast(q, wide), k = c.cast(k, wide), v = c.cast(v, wide);
 
   if (grouped && rank >= 3) {
-    // Each head of k and v serves a run of heads of q.
+    // Each head of k and v serves consecutive heads of q.
     unsigned head = rank - 3;
     auto repeat = [&](Value x) -> Result<Value> {
       SmallVector<Expr> e = o.extents(x);
@@ -496,7 +499,7 @@ static Status attention(OpCall &o) {
     LUMINAL_TRY(values, repeat(v));
     k = keys, v = values;
   }
-  // The double that PyTorch has, in the type of the scores.
+  // The scale is a double in PyTorch, rounded to the type of the scores.
   Value scale;
   if (auto given = o.realOrNone("scale")) {
     scale = c.scalar(wide, *given);
@@ -522,8 +525,8 @@ static Status attention(OpCall &o) {
     Value row = indexAlong(o, scores, rank - 2),
           column = indexAlong(o, scores, rank - 1);
     Value seen = c.lessEqual(column, row);
-    // PyTorch's kernel for four dims leaves out what lies behind; its formula
-    // for others adds a mask.
+    // PyTorch's kernel for four dims skips masked scores; its formula for other
+    // ranks adds a mask.
     scores = rank == 4 ? c.select(seen, scores, c.splat(scores, -inf))
                        : c.add(scores, asAddend(seen));
   }
@@ -539,7 +542,7 @@ static Status attention(OpCall &o) {
   }
   Value weights = c.softmax(scores, rank - 1);
   if (mask) {
-    // A row that is masked out entirely gives zeros.
+    // A row that is masked entirely gives zeros.
     Value most = c.reduceMax(scores, {rank - 1}, false);
     Value none = c.equal(most, c.splat(most, -inf));
     SmallVector<Expr> map;
@@ -548,7 +551,7 @@ static Status attention(OpCall &o) {
     weights = c.select(c.view(none, shape, map), c.splat(weights, 0), weights);
   }
   LUMINAL_TRY(result, matmulAny(o, weights, v));
-  // The logarithms of the sums serve gradients.
+  // The log-sum-exp results are only used by gradients.
   return flash ? o.retFirst(c.cast(result, type)) : o.ret(c.cast(result, type));
 }
 
@@ -556,8 +559,8 @@ static Status attention(OpCall &o) {
 // Grouped products
 //===----------------------------------------------------------------------===//
 
-/// How many groups end at or before each of `count` indices: offs[g] is one
-/// past the last index of group g.
+/// For each of `count` indices, the number of groups that end at or before it:
+/// offs[g] is one past the last index of group g.
 static Value groupsBefore(OpCall &o, Value offs, const Expr &count) {
   Composer &c = o.c;
   SmallVector<Expr> space = {count, o.extents(offs)[0]};
@@ -567,9 +570,9 @@ static Value groupsBefore(OpCall &o, Value offs, const Expr &count) {
   return c.reduceSum(past, {1}, false);
 }
 
-/// Rows x[s, k], sorted by group, times the matrix w[g, k, n] of their group.
-/// A row past the last offset belongs to no group; PyTorch leaves it undefined,
-/// here it takes the last.
+/// Multiplies each row of x[s, k], sorted by group, by its group's matrix w[g,
+/// k, n]. A row past the last offset belongs to no group; PyTorch leaves it
+/// undefined, here it uses the last group.
 static Result<Value> multiplyGroups(OpCall &o, Value x, Value w, Value offs) {
   Composer &c = o.c;
   SmallVector<Expr> ex = o.extents(x), ew = o.extents(w);
@@ -579,7 +582,7 @@ static Result<Value> multiplyGroups(OpCall &o, Value x, Value w, Value offs) {
     return o.fail("the extents do not fit each other");
   Value last = o.broadcastTo(extentValue(o, groups - Expr(1), o.i64()), {rows});
   Value group = c.minimum(groupsBefore(o, offs, rows), last);
-  // One gathered matrix per row.
+  // Gather one matrix per row.
   Value chosen = c.gather(w, group);
   Type wide = o.opmath(o.element(x));
   Value product =
@@ -587,7 +590,7 @@ static Result<Value> multiplyGroups(OpCall &o, Value x, Value w, Value offs) {
   return c.cast(c.squeeze(product, 1), o.element(x));
 }
 
-/// x[m, k] y[k, n], of which each group has some of k.
+/// x[m, k] y[k, n], where each group consists of a range of k.
 static Result<Value> multiplyInGroups(OpCall &o, Value x, Value y, Value offs) {
   Composer &c = o.c;
   SmallVector<Expr> ex = o.extents(x), ey = o.extents(y);
@@ -596,8 +599,8 @@ static Result<Value> multiplyInGroups(OpCall &o, Value x, Value y, Value offs) {
   Expr groups = o.extents(offs)[0], m = ex[0], k = ex[1], n = ey[1];
   Value group = groupsBefore(o, offs, k);
   Type wide = o.opmath(o.element(x));
-  // What other groups have counts as 0 on both sides: 0 times an infinity is
-  // no number.
+  // Zero the elements of other groups in both operands, since 0 times infinity
+  // is NaN.
   auto keepOwn = [&](Value v, ArrayRef<Expr> shape, unsigned kDim,
                      ArrayRef<Expr> map) {
     Value own = c.equal(c.view(group, shape, {Expr::dim(kDim)}),
@@ -610,7 +613,7 @@ static Result<Value> multiplyInGroups(OpCall &o, Value x, Value y, Value offs) {
   return c.cast(c.matmul(left, right), o.element(x));
 }
 
-/// transformers' own: 2-d rows, a matrix for each group.
+/// An op of the transformers library: rows of rank 2, one matrix per group.
 static Status groupedMMFallback(OpCall &o) {
   Value x = o.tensor("input"), w = o.tensor("weight"), offs = o.tensor("offs");
   if (o.rank(x) != 2 || o.rank(w) != 3 || o.rank(offs) != 1 ||
@@ -620,8 +623,8 @@ static Status groupedMMFallback(OpCall &o) {
   return o.ret(result);
 }
 
-/// Groups of rows, of columns, or of k, as the operands' ranks say; without
-/// offsets a product for each group.
+/// Groups of rows, of columns, or of k, depending on the operands' ranks;
+/// without offsets, one product per group.
 static Status groupedMM(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self"), y = o.tensor("mat2");
@@ -651,7 +654,7 @@ static Status groupedMM(OpCall &o) {
     LUMINAL_TRY(result, multiplyInGroups(o, x, y, *offs));
     return o.ret(result);
   }
-  // Columns are the rows of the transposed product.
+  // Groups of columns are groups of rows of the transposed product.
   LUMINAL_TRY(result, multiplyGroups(o, c.permute(y, {1, 0}),
                                      c.permute(x, {0, 2, 1}), *offs));
   return o.ret(c.permute(result, {1, 0}));

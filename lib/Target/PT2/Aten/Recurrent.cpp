@@ -1,8 +1,8 @@
 //===- Recurrent.cpp - LSTM, GRU and plain recurrent layers ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One step after the other: the sequence's length must be known. The products
-// with the inputs are taken for all steps at once.
+// Steps are unrolled, so the sequence's length must be constant. The products
+// with the inputs are computed for all steps at once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,14 +32,14 @@ static Value plus(OpCall &o, Value x, std::optional<Value> bias) {
   return bias ? o.c.add(x, o.broadcastTo(*bias, o.extents(x))) : x;
 }
 
-/// Part k of `parts` along the last dim.
+/// Part k of `parts` equal parts along the last dim.
 static Value part(OpCall &o, Value x, unsigned k, unsigned parts) {
   unsigned last = o.rank(x) - 1;
   int64_t n = *o.extents(x)[last].asConstant() / parts;
   return o.c.slice(x, last, Expr(int64_t(k) * n), Expr(n));
 }
 
-/// The next state from the input's share of the gates, [batch, gates].
+/// The next state. `gates`, [batch, gates], is the input's contribution.
 static State step(OpCall &o, Cell cell, Value gates, const State &state,
                   const Weights &w) {
   Composer &c = o.c;
@@ -66,7 +66,7 @@ static State step(OpCall &o, Cell cell, Value gates, const State &state,
   return {w.projection ? c.linear(hidden, *w.projection) : hidden, kept};
 }
 
-/// Whether the parameters fit an input and a state of these widths.
+/// Checks that the parameters match an input and a state of these widths.
 static Status checkWeights(OpCall &o, Cell cell, const Weights &w,
                            const Expr &in, const State &state) {
   int64_t gates = cell == Cell::LSTM ? 4 : cell == Cell::GRU ? 3 : 1;
@@ -105,7 +105,7 @@ static Value run(OpCall &o, Cell cell, Value x, State &state, const Weights &w,
   return concatenate(o, outputs, 0);
 }
 
-/// How many steps there are, each of which is built by itself.
+/// The number of steps, each of which is unrolled.
 static Result<int64_t> knownLength(OpCall &o, const Expr &extent) {
   auto length = extent.asConstant();
   if (!length)
@@ -239,12 +239,12 @@ static Status recurrentCell(OpCall &o) {
   return o.ret(c.cast(state.hidden, type));
 }
 
-/// One layer of an LSTM in one direction, as PyTorch's CPU code has it.
+/// One layer of an LSTM in one direction, in the form of PyTorch's CPU backend.
 static Status mkldnnLayer(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("input"), hx = o.tensor("hx_"), cx = o.tensor("cx_");
   bool reverse = o.flag("reverse");
-  // What else it is told follows from the operands, or is of the layers around.
+  // The other arguments follow from the operands, or concern the layers around.
   o.ignore({"hidden_size", "num_layers", "has_biases", "bidirectional", "train",
             "batch_first"});
   constexpr int64_t kLSTM = 2;

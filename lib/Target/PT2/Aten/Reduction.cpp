@@ -13,7 +13,7 @@ using namespace luminal::pt2;
 
 using Axes = SmallVector<unsigned>;
 
-/// The dims of an optional list: all where it is absent or empty.
+/// The dims in an optional list; all dims if it is absent or empty.
 static Result<Axes> dimsOf(OpCall &o, StringRef name, Value x) {
   return o.axes(o.integersOrNone(name).value_or(SmallVector<int64_t>()),
                 o.rank(x));
@@ -79,7 +79,7 @@ static Value extremum(OpCall &o, Value x, ArrayRef<unsigned> axes, bool keep,
                       bool largest) {
   return largest ? o.c.reduceMax(x, axes, keep) : o.c.reduceMin(x, axes, keep);
 }
-/// PyTorch refuses the extremum of an empty dim.
+/// PyTorch rejects the extremum of an empty dim.
 static Status checkNotEmpty(OpCall &o, Value x, ArrayRef<unsigned> axes) {
   for (unsigned axis : axes)
     if (o.extents(x)[axis].isConstant(0))
@@ -100,8 +100,8 @@ static Status extremumDims(OpCall &o) {
   return o.ret(extremum(o, x, axes, o.flag("keepdim"), largest));
 }
 
-/// The extremum along one dim, and the first index that holds it (the first
-/// NaN, where there is one).
+/// The extremum along one dim, and the first index that holds it (of the first
+/// NaN, if there is one).
 static std::pair<Value, Value> extremumAndIndex(OpCall &o, Value x,
                                                 unsigned axis, bool largest) {
   Composer &c = o.c;
@@ -201,8 +201,9 @@ static Status anyDims(OpCall &o) {
 // Statistics
 //===----------------------------------------------------------------------===//
 
-/// Mean and variance, in the accumulator's type. Far from 0 the mean is rounded
-/// by much of a deviation: what the deviations from it sum to is taken off.
+/// Mean and variance, in the accumulation type. For data far from 0, the
+/// rounding error of the mean is large relative to the deviations; the variance
+/// is corrected by the sum of the deviations, squared and divided by n.
 static std::pair<Value, Value> moments(OpCall &o, Value x,
                                        ArrayRef<unsigned> axes, bool keep,
                                        double correction) {
@@ -220,7 +221,7 @@ static std::pair<Value, Value> moments(OpCall &o, Value x,
                           o.extents(squares));
   Value sum = c.maximum(c.sub(squares, c.div(c.mul(rest, rest), n)),
                         c.splat(squares, 0));
-  // Where squares overflow, what is taken off may as well.
+  // If the squares overflow, the correction may too.
   Value isFinite = c.less(
       squares, c.splat(squares, std::numeric_limits<double>::infinity()));
   sum = c.select(isFinite, sum, squares);
@@ -313,8 +314,8 @@ static Status frobeniusNorm(OpCall &o) {
   return normOver(o, 2.0, dimsOf(o, "dim", o.tensor("self")),
                   o.flag("keepdim"));
 }
-/// Of matrices along two dims: the greatest sum of a column for 1, of a row for
-/// infinity; the least for their negatives.
+/// Norms of matrices over two dims: the maximum column sum for order 1, the
+/// maximum row sum for infinity, the minima for -1 and -infinity.
 static Status matrixNormOf(OpCall &o, double order, ArrayRef<int64_t> dims) {
   Composer &c = o.c;
   Value x = o.tensor("self");
@@ -396,7 +397,7 @@ static Status logsumexp(OpCall &o) {
   Type type = o.element(x);
   Value v = c.cast(x, o.opmath(type));
   Value most = c.reduceMax(v, axes, true);
-  // An infinite maximum has no finite distance to itself.
+  // The difference of an infinite maximum to itself would be NaN.
   Value inf = c.splat(most, std::numeric_limits<double>::infinity());
   Value shift = c.select(c.equal(c.abs(most), inf), c.splat(most, 0), most);
   SmallVector<Expr> extents = o.extents(v), map;
@@ -437,7 +438,7 @@ static Status safeSoftmax(OpCall &o) {
   Value none = c.equal(most, c.splat(most, -inf));
   return o.ret(c.select(c.broadcastTo(none, o.extents(y)), c.splat(y, 0), y));
 }
-/// half_to_float: an f16 operand and an f32 result.
+/// With half_to_float, an f16 operand gives an f32 result.
 static std::optional<Type> widenedType(OpCall &o) {
   if (o.flag("half_to_float"))
     return o.f32();
@@ -477,7 +478,8 @@ static Status diff(OpCall &o) {
     return o.fail("takes differences more than " + Twine(kMaxRepeats) +
                   " times");
   SmallVector<Value> parts;
-  // No difference is the tensor itself, whatever is joined.
+  // Of order 0, the result is the tensor itself, without `prepend` and
+  // `append`.
   if (n == 0) {
     o.ignore({"prepend", "append"});
     return o.ret(x);

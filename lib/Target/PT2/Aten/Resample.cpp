@@ -1,10 +1,10 @@
 //===- Resample.cpp - Interpolation and sampling of grids -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every interpolation kernel is separable: one dim after the other. Where a
-// result's coordinate in the source is a ratio of integers, its integer part is
-// the index of a view and its fraction an iota; else both are computed, and the
-// rows are gathered.
+// Every interpolation kernel is separable, so dims are processed one after the
+// other. If a result's coordinate in the source is a ratio of integers, its
+// integer part becomes the index of a view, and its fraction is computed from
+// an iota. Otherwise both are computed, and rows are gathered.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@ using namespace luminal::pt2;
 namespace {
 enum class Kernel { Nearest, NearestExact, Linear, Cubic };
 
-/// The coordinate of a result's element in the source: whole + fraction, both
-/// not clamped to the source.
+/// The coordinate of a result element in the source, whole + fraction, not
+/// clamped to the source.
 struct Coordinate {
   std::optional<Expr> whole; ///< of dim `axis`; absent where only computed
   Value computed;            ///< [out], i64
@@ -29,7 +29,7 @@ struct Coordinate {
 };
 } // namespace
 
-/// value = numerator / denominator with a small denominator, exactly.
+/// Writes `value` exactly as numerator / denominator with a small denominator.
 static std::optional<std::pair<int64_t, int64_t>> asRatio(double value) {
   for (int64_t d = 1; d <= 4096; ++d) {
     double n = std::nearbyint(value * static_cast<double>(d));
@@ -48,7 +48,7 @@ static Value take(OpCall &o, Value x, unsigned axis, const Expr &out,
   return o.c.view(x, extents, map);
 }
 
-/// The rows of x along `axis` at `index` plus a constant, clamped.
+/// The rows of x along `axis` at the coordinate's index plus `offset`, clamped.
 static Value takeClamped(OpCall &o, Value x, const Resampled &r,
                          const Coordinate &at, int64_t offset) {
   Expr last = r.in - Expr(1);
@@ -79,7 +79,7 @@ Value pt2::stepOf(OpCall &o, const Resampled &r) {
                   c.div(extentValue(o, r.in - Expr(1), f64), out));
 }
 
-/// out * step, or (out + 1/2) * step - 1/2 where corners are not aligned.
+/// out * step, or (out + 1/2) * step - 1/2 if corners are not aligned.
 static Coordinate locate(OpCall &o, const Resampled &r, bool clampLow,
                          Type wide) {
   Composer &c = o.c;
@@ -133,7 +133,8 @@ static Coordinate locate(OpCall &o, const Resampled &r, bool clampLow,
   return at;
 }
 
-/// PyTorch's own index of element i in float arithmetic of T.
+/// The index that PyTorch computes for element i, in float arithmetic of type
+/// T.
 template <typename T>
 static int64_t nearestIndex(int64_t i, int64_t in, int64_t out,
                             std::optional<double> scale, bool exact) {
@@ -144,7 +145,7 @@ static int64_t nearestIndex(int64_t i, int64_t in, int64_t out,
     at = step * (static_cast<T>(i) + static_cast<T>(0.5)) - static_cast<T>(0.5);
     at = std::max(at, static_cast<T>(0)) + static_cast<T>(0.5);
   }
-  // A tiny scale puts it beyond any integer.
+  // With a tiny scale, the index exceeds any integer.
   at = std::floor(at);
   return at < static_cast<T>(in) ? std::min(static_cast<int64_t>(at), in - 1)
                                  : in - 1;
@@ -161,7 +162,7 @@ static Result<Value> nearest(OpCall &o, Value x, const Resampled &r,
   Expr index =
       exact ? Expr::floorDiv((Expr(2) * d + Expr(1)) * first, Expr(2) * second)
             : Expr::floorDiv(d * first, second);
-  // With integer factors the last index is never beyond the source.
+  // With an integer factor, the last index is always inside the source.
   if (!o.provablyEqual(first * r.out, second * r.in))
     index = Expr::min(index, r.in - Expr(1));
   bool ratio = known || !r.scale;
@@ -177,7 +178,8 @@ static Result<Value> nearest(OpCall &o, Value x, const Resampled &r,
     at.computed = c.cast(c.mul(i, c.splat(i, 1.0 / *r.scale)), o.i64());
     return takeClamped(o, x, r, at, 0);
   }
-  // Where PyTorch's rounded coordinates select other elements, these do too.
+  // Compute the indices at import, with PyTorch's rounding, which may select
+  // other elements.
   if (*out > maxPositions)
     return o.fail("gives more than " + Twine(maxPositions) +
                   " elements along a dim");
@@ -201,7 +203,7 @@ static Result<Value> nearest(OpCall &o, Value x, const Resampled &r,
   return takeClamped(o, x, r, at, 0);
 }
 
-/// A value for each element along `axis`, in the shape of `like`.
+/// Broadcasts one value per index of `axis` to the shape of `like`.
 static Value along(OpCall &o, Value v, Value like, unsigned axis) {
   return o.c.view(v, o.extents(like), {Expr::dim(axis)});
 }
@@ -222,14 +224,14 @@ static Value cubicOf(Composer &c, Value x, ArrayRef<double> coefficients) {
     sum = c.add(c.mul(sum, x), c.splat(x, k));
   return sum;
 }
-/// Keys' kernel at distance x: inside 1, and from 1 to 2.
+/// Keys' cubic kernel at distance x: up to 1, and from 1 to 2.
 static Value cubicNear(Composer &c, Value x, double a) {
   return cubicOf(c, x, {a + 2, -(a + 3), 0, 1});
 }
 static Value cubicFar(Composer &c, Value x, double a) {
   return cubicOf(c, x, {a, -5 * a, 8 * a, -4 * a});
 }
-/// The weights of the four elements around a fraction.
+/// The weights of the four elements around a coordinate with this fraction.
 static SmallVector<Value> cubicWeights(Composer &c, Value t) {
   constexpr double a = -0.75;
   Value back = c.sub(c.splat(t, 1), t);
@@ -257,8 +259,8 @@ Value pt2::kernelAt(Composer &c, Value distance, bool isCubic, double a) {
   return c.select(c.less(distance, one), cubicNear(c, distance, a), far);
 }
 
-/// A kernel widened by the step where that is above 1: each result is the
-/// normalised sum over all elements, most of which the kernel weighs with 0.
+/// Uses a kernel that is widened by the step if that is above 1. Each result is
+/// the normalized sum over all elements, most of which have weight 0.
 static Value antialiased(OpCall &o, Value x, const Resampled &r, bool isCubic) {
   Composer &c = o.c;
   Type f64 = c.getBuilder().getF64Type();
@@ -320,7 +322,7 @@ static Status upsample(OpCall &o) {
   Type type = o.element(x);
   Value v = copies || bytes ? x : o.c.cast(x, o.opmath(type));
   for (unsigned k = 0; k < n; ++k) {
-    // Bytes are rounded between the dims, of which the last is the first.
+    // Bytes are rounded after each dim, in PyTorch's order: last dim first.
     unsigned i = bytes ? n - 1 - k : k;
     Resampled r{i + 2, o.extents(v)[i + 2], outs[i], scales[i], corners};
     if (r.scale && !(*r.scale > 0))
@@ -348,7 +350,7 @@ static Status upsample(OpCall &o) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Reads a batch of images at computed positions.
+/// Reads a batch of images at computed coordinates.
 struct Sampler {
   OpCall &o;
   unsigned n;               ///< spatial dims
@@ -362,7 +364,7 @@ struct Sampler {
     return o.c.full(points, extentValue(o, in[i] - Expr(less), type));
   }
 
-  /// Mirrored at low / 2 and high / 2 until inside.
+  /// Reflects at low / 2 and high / 2 until x is inside.
   Value reflect(Value x, Value twiceLow, Value twiceHigh) const {
     Composer &c = o.c;
     Value half = c.splat(x, 0.5);
@@ -374,11 +376,11 @@ struct Sampler {
     Value odd = c.less(half, c.fmod(flips, c.splat(x, 2)));
     Value folded =
         c.select(odd, c.add(c.sub(span, extra), low), c.add(extra, low));
-    // A dim of one element has no span.
+    // A dim with a single element has no span.
     return c.select(c.less(c.splat(x, 0), span), folded, c.splat(x, 0));
   }
 
-  /// The coordinate brought inside the image by the padding mode.
+  /// Moves the coordinate inside the image as the padding mode says.
   Value inside(Value x, unsigned i) const {
     Composer &c = o.c;
     if (padding == Zeros)
@@ -391,15 +393,14 @@ struct Sampler {
                   : reflect(x, c.splat(x, -1),
                             c.sub(c.mul(extent(i, type), two), c.splat(x, 1)));
     }
-    // PyTorch's kernels for images put NaN at the start, those for volumes at
-    // the end.
+    // PyTorch clamps NaN to the start for images, and to the end for volumes.
     if (n == 2)
       return c.select(c.less(zero, x), c.select(c.less(x, last), x, last),
                       zero);
     return c.select(c.less(x, last), c.select(c.less(zero, x), x, zero), last);
   }
 
-  /// A whole coordinate as an index; NaN is outside.
+  /// Converts an integral coordinate to an index; NaN is outside.
   Value index(Value x) const {
     Composer &c = o.c;
     if (padding == Zeros)
@@ -407,7 +408,7 @@ struct Sampler {
     return c.cast(x, o.i64());
   }
 
-  /// A coordinate in [-1, 1] converted to elements.
+  /// Converts a coordinate in [-1, 1] to element units.
   Value scaled(Value x, unsigned i) const {
     Composer &c = o.c;
     Type type = o.element(x);
@@ -417,9 +418,9 @@ struct Sampler {
     return c.mul(c.sub(c.mul(c.add(x, one), extent(i, type)), one), half);
   }
 
-  /// Elements at whole coordinates, times a weight if given: [batch,
-  /// positions..., channel]; zero for what lies outside. There, a weight that
-  /// is NaN counts in images, not in volumes, as in PyTorch.
+  /// Elements at integral coordinates, times a weight if given: [batch,
+  /// positions..., channel]. Elements outside are zero; if the weight is NaN,
+  /// they are NaN for images but not for volumes, as in PyTorch.
   Value read(ArrayRef<Value> at, Value weight = {}) const {
     Composer &c = o.c;
     Value position = c.iota(points, Expr::dim(0)), valid;
@@ -480,7 +481,7 @@ static Status gridSampler(OpCall &o) {
   s.rows =
       c.reshape(c.permute(c.cast(x, wide), order), {product(flat), from[1]});
 
-  // The grid's last dim counts from the innermost dim of the image.
+  // The grid's last dim lists coordinates from the innermost image dim out.
   SmallVector<Value> at;
   SmallVector<Expr> map = identityMap(s.points.size());
   map.push_back(Expr(0));
@@ -574,7 +575,7 @@ static Status affineGrid(OpCall &o) {
           f64);
       Value over =
           c.full(outs, extentValue(o, Expr::max(extent - less, Expr(1)), f64));
-      // A single element is at 0 where corners are aligned.
+      // If corners are aligned, a single element is at 0.
       term = c.mul(c.cast(c.div(i, over), wide), factor);
     }
     result = result ? c.add(result, term) : term;

@@ -12,19 +12,19 @@ namespace luminal::pt2 {
 struct Resampled {
   unsigned axis;
   Expr in, out;
-  /// What the caller states instead of out / in.
+  /// Stated by the caller; replaces out / in.
   std::optional<double> scale;
   bool alignCorners;
 };
 
-/// How many source elements one result's element is wide, in f64.
+/// The distance of neighboring result elements in source elements, in f64.
 Value stepOf(OpCall &o, const Resampled &r);
 
-/// The weight at a distance that is not negative: a triangle, or Keys' kernel
-/// with the slope `a`.
+/// The weight at a non-negative distance: a triangle (linear), or Keys' cubic
+/// kernel with the parameter `a`.
 Value kernelAt(hlir::Composer &c, Value distance, bool isCubic, double a);
 
-/// Elements of type ui8 along one dim, by weights of 16 bits, rounded to bytes.
+/// Resamples ui8 elements along one dim with 16-bit weights, rounded to bytes.
 Value resampleBytes(OpCall &o, Value x, const Resampled &r, bool isCubic,
                     bool antialias);
 

@@ -1,9 +1,9 @@
 //===- ResampleBytes.cpp - Interpolation of bytes -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// PyTorch resamples bytes in integers: the weights of a dim become integers of
-// 16 bits, with as many bits of fraction as the largest of them allows, and
-// each dim is rounded to bytes before the next one.
+// PyTorch resamples bytes in integer arithmetic: the weights of a dim become
+// 16-bit fixed-point numbers, with as many fractional bits as the largest of
+// them allows, and each dim is rounded to bytes before the next one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,15 +17,15 @@ using namespace luminal::hlir;
 using namespace luminal::pt2;
 
 namespace {
-/// Of each result the elements that it reads: [out, taps].
+/// For each result, the elements that it reads: [out, taps].
 struct Taps {
   Value index;  ///< i64, not clamped to the end of the source
   Value weight; ///< f64, 0 where there is no such element
 };
 } // namespace
 
-/// The elements around the coordinate of a result; those beyond an end add
-/// their weight to the last one there.
+/// The elements around the coordinate of each result. The weight of an element
+/// beyond an end is added to the last one there.
 static Taps tapsAround(OpCall &o, const Resampled &r, bool isCubic) {
   Composer &c = o.c;
   const int64_t count = isCubic ? 4 : 2;
@@ -53,8 +53,7 @@ static Taps tapsAround(OpCall &o, const Resampled &r, bool isCubic) {
   return {c.add(begin, tap), weight};
 }
 
-/// All elements under a kernel that is widened by the step where that is above
-/// 1.
+/// All elements under a kernel that is widened by the step if that is above 1.
 static Taps tapsUnder(OpCall &o, const Resampled &r, bool isCubic) {
   Composer &c = o.c;
   const int64_t width = isCubic ? 4 : 2;
@@ -87,7 +86,7 @@ static Taps tapsUnder(OpCall &o, const Resampled &r, bool isCubic) {
   return {index, c.div(weight, c.view(total, space, {Expr::dim(0)}))};
 }
 
-/// 2^n for the most bits n, up to 22, with which all weights fit 16 bits.
+/// 2^n for the largest n, at most 22, for which all weights fit into 16 bits.
 static Value fixedPoint(OpCall &o, Value weight) {
   Composer &c = o.c;
   SmallVector<double> powers;

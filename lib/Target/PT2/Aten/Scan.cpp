@@ -1,14 +1,14 @@
 //===- Scan.cpp - Products, and running sums, products and extrema --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// HLIR reduces by sum and maximum only. A product halves the dim: its two
-// halves, padded with ones, are multiplied until one element is left. Where the
-// extent is an expression, it is the last of the running products: halves of an
-// expression, one in another, take longer to simplify with each step, and a
-// scan takes one kernel for any extent. A running product doubles: each element
-// is multiplied by the one 1, 2, 4, ... places before. Products of floats are
-// scaled on the way, so that they overflow where a product from the left would,
-// and nowhere else.
+// HLIR reduces by sum and maximum only. A product over a dim of constant extent
+// multiplies the dim's two halves, padded with ones, until one element is left.
+// For a symbolic extent, it is the last element of the running product: nested
+// halves of an expression take longer to simplify with each level, while a scan
+// takes one kernel for any extent. A running product uses doubling: each
+// element is multiplied by the one 1, 2, 4, ... positions before. Float
+// products are scaled on the way, so that they overflow exactly where a product
+// from the left would.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@ using namespace luminal;
 using namespace luminal::hlir;
 using namespace luminal::pt2;
 
-/// The products of x up to each element along `axis`. Those of floats are f64
-/// and overflow where ones rounded to `wide` after each factor would.
+/// The inclusive running products of x along `axis`. Float products are f64,
+/// and overflow where products rounded to `wide` after each factor would.
 static Value productsUpTo(OpCall &o, Value x, unsigned axis, Type wide) {
   Expr n = o.extents(x)[axis];
   o.growsUnlessScanned("by a pass over all elements for each doubling of", n);
@@ -44,7 +44,7 @@ Result<Value> pt2::reduceProduct(OpCall &o, Value x, unsigned axis) {
     return c.full(extents, one);
   }
   if (!o.assumptions().provablyLessEqual(Expr(1), n)) {
-    // The product of no elements is that of a one.
+    // An empty product is that of a single one.
     Expr least = o.assumptions().simplify(Expr::max(n, Expr(1)));
     LUMINAL_TRY(padded, padConstant(o, x, {{axis, Expr(0), least - n}}, one));
     x = padded, n = least;
@@ -97,7 +97,7 @@ static Status prodDim(OpCall &o) {
 // Scans
 //===----------------------------------------------------------------------===//
 
-/// The dim of a scan; std::nullopt where it has at most one element.
+/// The dim of a scan; std::nullopt if it has at most one element.
 static Result<std::optional<unsigned>> scannedAxis(OpCall &o, Value x) {
   LUMINAL_TRY(axis, o.axis("dim", x));
   if (o.rank(x) == 0 || o.extents(x)[axis].isConstant(0) ||
@@ -143,15 +143,15 @@ static Status cumulativeExtremum(OpCall &o) {
     return o.fail("is supported for numbers only");
   o.growsUnlessScanned("with the square of", o.extents(x)[*axis]);
   unsigned last = o.rank(x);
-  // Later elements are replaced by the first one, which every prefix contains.
+  // Replace later elements by the first one, which every prefix contains.
   SmallVector<Expr> extents = o.extents(x), map = identityMap(last);
   map[*axis] = Expr::min(Expr::dim(*axis), Expr::dim(last));
   extents.push_back(extents[*axis]);
   Value window = c.view(x, extents, map);
   Value best = largest ? c.reduceMax(window, {last}, false)
                        : c.reduceMin(window, {last}, false);
-  // Element j is the extremum so far if it equals the one of its own prefix;
-  // the last such j up to i is the index.
+  // Element j is the extremum so far if it equals that of its own prefix; the
+  // index is the last such j up to i.
   Value hit = c.equal(x, best);
   if (o.isFloat(x))
     hit = c.logicalOr(hit, c.isNan(x));
@@ -176,7 +176,7 @@ static Status logCumSumExp(OpCall &o) {
   Value v = c.select(inside, window, c.splat(window, -inf));
   unsigned last = o.rank(x);
   Value most = c.reduceMax(v, {last}, false);
-  // An infinite maximum has no finite distance to itself.
+  // The difference of an infinite maximum to itself would be NaN.
   Value infinite = c.equal(c.abs(most), c.splat(most, inf));
   Value shift = c.select(infinite, c.splat(most, 0), most);
   SmallVector<Expr> map = identityMap(last);

@@ -1,10 +1,10 @@
 //===- Search.cpp - Places in sorted sequences, membership ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A place is found by halving the sequence, step for step as PyTorch does: what
-// it gives for a sequence with NaN, which is not sorted for that search, is
-// then the same. Membership of many elements is found so too, in their order
-// where the target sorts; else by comparing with every element.
+// Positions in sorted sequences are found by binary search with PyTorch's exact
+// steps, so a sequence with NaN, which is not sorted in the search's order,
+// gives the same result. Membership of many elements uses the same search, if
+// the target has a sort; otherwise each element is compared with all others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,12 +15,12 @@ using namespace luminal;
 using namespace luminal::hlir;
 using namespace luminal::pt2;
 
-/// Whether the place of `value` is at `element` or before it.
+/// Whether the position of `value` is at or before that of `element`.
 using Reached = llvm::function_ref<Value(Value value, Value element)>;
 
-/// Where each value belongs in the last dim of `sequence`, one sequence or one
-/// for each row of values, as places of i64. `sorter` gives the element at each
-/// place in the sorted order.
+/// The position (i64) of each value in the last dim of `sequence`, which is one
+/// sequence, or one for each row of values. `sorter` maps each position in
+/// sorted order to the element there.
 static Result<Value> findPlaces(OpCall &o, Value sequence, Value values,
                                 std::optional<Value> sorter, Reached reached) {
   Composer &c = o.c;
@@ -31,7 +31,7 @@ static Result<Value> findPlaces(OpCall &o, Value sequence, Value values,
     return c.full(shape, extentValue(o, e, o.i64()));
   };
   Value low = place(Expr(0)), high = place(n);
-  // A sequence that may be empty gets an element that no search reads.
+  // A sequence that may be empty gets one more element, which no search reads.
   if (!n.isConstant(0) && !o.assumptions().provablyLessEqual(Expr(1), n)) {
     auto extended = [&](Value v) {
       SmallVector<Expr> one = all;
@@ -45,7 +45,7 @@ static Result<Value> findPlaces(OpCall &o, Value sequence, Value values,
   }
   SmallVector<Expr> stored = o.extents(sequence);
   Expr width = stored.back(), total = o.numElements(stored);
-  // The index of each value's sequence in all of them.
+  // The row-major index of each value's sequence.
   std::vector<Expr> rows(stored.begin(), stored.end() - 1), index;
   for (unsigned i = 0; i < last; ++i)
     index.push_back(Expr::dim(i));
@@ -70,7 +70,7 @@ static Result<Value> findPlaces(OpCall &o, Value sequence, Value values,
   return low;
 }
 
-/// Before elements that are equal, or with `right` behind them.
+/// The position before equal elements or, with `right`, after them.
 static Status search(OpCall &o, Value sequence, const Operand &operand,
                      std::optional<Value> sorter, bool right) {
   Composer &c = o.c;
@@ -115,7 +115,7 @@ static Status bucketize(OpCall &o) {
                 o.flag("right"));
 }
 
-/// Compared with every element of `t`.
+/// Compares with every element of `t`.
 static Value isAmongAll(OpCall &o, Value x, Value t) {
   Composer &c = o.c;
   SmallVector<Expr> space = o.extents(x);
@@ -129,7 +129,8 @@ static Value isAmongAll(OpCall &o, Value x, Value t) {
   return c.reduceMax(hit, {last}, false);
 }
 
-/// Looked for in their order, NaN at its end, which no element reaches.
+/// Searches the sorted elements of `t`. NaN sorts last, where no element
+/// reaches.
 static Result<Value> isAmongSorted(OpCall &o, Value x, Value t) {
   Composer &c = o.c;
   Value sorted = inOrder(o, t, 0, false, std::nullopt).first;
@@ -142,7 +143,7 @@ static Result<Value> isAmongSorted(OpCall &o, Value x, Value t) {
   return c.equal(x, c.gather(sorted, c.minimum(place, last)));
 }
 
-/// Where so few are compared faster than they are sorted and searched.
+/// Whether comparing with so few elements is faster than sorting and searching.
 static bool isFew(OpCall &o, const Expr &n) {
   constexpr int64_t kFew = 64;
   return o.assumptions().provablyLessEqual(n, Expr(kFew));

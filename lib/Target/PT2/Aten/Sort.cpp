@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // HLIR has no sort. The rank of an element is the number of elements that come
-// before it: n^2 comparisons, exact and stable. The rules of Order.pdll find
-// the order in it.
+// before it: n^2 comparisons, exact and stable. The rules of Order.pdll
+// recognize this and replace it by a sort.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,7 +59,7 @@ std::pair<Value, Value> pt2::inOrder(OpCall &o, Value x, unsigned axis,
   Value i = c.iota(pairs, Expr::dim(1)), j = c.iota(pairs, Expr::dim(2));
   Value before = c.logicalOr(after, c.logicalAnd(same, c.less(j, i)));
   Value place = c.reduceSum(c.cast(before, o.i64()), {2}, false);
-  // Every position occurs once: a scatter writes the whole result.
+  // Every position occurs once, so a scatter writes the whole result.
   Value base = c.iota({rows, n}, Expr::dim(0) * n);
   Value target = c.reshape(c.add(place, base), {rows * n});
   auto arrange = [&](Value v) {
@@ -87,7 +87,7 @@ static Status sortBy(OpCall &o, bool indicesOnly) {
 static Status sort(OpCall &o) { return sortBy(o, false); }
 static Status argsort(OpCall &o) { return sortBy(o, true); }
 static Status sortStable(OpCall &o) {
-  // Rank counting is always stable.
+  // Counting ranks is always stable.
   o.ignore({"stable"});
   return sortBy(o, false);
 }
@@ -96,7 +96,7 @@ static Status argsortStable(OpCall &o) {
   return sortBy(o, true);
 }
 static Status topk(OpCall &o) {
-  // Sorted is one of the orders that "not sorted" allows.
+  // A sorted result is allowed if sorted is false.
   o.ignore({"sorted"});
   Value x = o.tensor("self");
   LUMINAL_TRY(axis, o.axis("dim", x));
@@ -134,8 +134,8 @@ static Status kthValue(OpCall &o) {
   return o.ret({value, index});
 }
 
-/// The lower of the two middle elements; NaN where there is one. Of NaNs the
-/// first index, as PyTorch gives it.
+/// The lower of the two middle elements, or NaN if there is one. For NaN, the
+/// first index, as in PyTorch.
 static std::pair<Value, Value> medianOf(OpCall &o, Value x, unsigned axis,
                                         bool keep) {
   Composer &c = o.c;
@@ -175,9 +175,9 @@ static Status medianDim(OpCall &o) {
   return o.ret({value, index});
 }
 
-/// Counts of elements in `bins` equal intervals of [min, max], the last one
-/// closed; elements outside are not counted. Integers, which PyTorch takes on a
-/// GPU only, are counted by integer arithmetic.
+/// Counts elements in `bins` equal intervals of [min, max], the last of which
+/// is closed; elements outside are not counted. Integers, which PyTorch
+/// supports only on a GPU, are counted in integer arithmetic.
 static Status histc(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("self");
@@ -192,7 +192,7 @@ static Status histc(OpCall &o) {
     return o.fail("is not defined for truth values");
   SmallVector<Expr> from = o.extents(x);
   Expr n = o.numElements(from);
-  // In PyTorch's type: at an edge its rounding decides.
+  // In PyTorch's compute type, whose rounding decides at the edges.
   Type wide = o.isFloat(x) ? o.opmath(type) : o.i64();
   Value v = c.cast(c.reshape(x, {n}), wide);
   auto number = [&](double n) {

@@ -10,7 +10,7 @@ using namespace luminal;
 using namespace luminal::hlir;
 using namespace luminal::pt2;
 
-/// fn in f64 on floats (integers as f32), rounded once.
+/// Applies fn in f64 to floats (integers become f32), and rounds once.
 static Status inF64(OpCall &o,
                     llvm::function_ref<Value(Composer &, Value)> fn) {
   Value x = o.toFloat(o.tensor("self"));
@@ -133,8 +133,8 @@ static Status i1(OpCall &o) {
 // The logarithm's derivative of the gamma function
 //===----------------------------------------------------------------------===//
 
-/// Its asymptotic series from 10 on, to which the recurrence psi(x) =
-/// psi(x + 1) - 1 / x leads, mirrored below 0.
+/// The asymptotic series for x >= 10, which is reached by the recurrence psi(x)
+/// = psi(x + 1) - 1 / x; reflected below 0.
 static Status digamma(OpCall &o) {
   return inF64(o, [](Composer &c, Value x) {
     const double inf = std::numeric_limits<double>::infinity();
@@ -155,14 +155,14 @@ static Status digamma(OpCall &o) {
     for (size_t k = std::size(terms); k-- > 0;)
       series = c.mul(c.add(series, c.splat(x, terms[k])), y);
     sum = c.add(sum, c.sub(c.sub(c.log(z), c.div(c.splat(x, 0.5), z)), series));
-    // pi / tan(pi x) by the distance to the nearest integer, which is exact.
+    // pi / tan(pi x), from the distance to the nearest integer, which is exact.
     Value turn = c.mul(c.sub(x, c.round(x)), c.splat(x, pi));
     Value mirror = c.div(c.mul(c.splat(x, pi), c.cos(turn)), c.sin(turn));
     Value whole = c.equal(x, c.trunc(x));
     Value below =
         c.select(whole, c.splat(x, std::numeric_limits<double>::quiet_NaN()),
                  c.sub(sum, mirror));
-    // The sign of zero decides.
+    // At zero, the sign of the result depends on the sign of the zero.
     Value pole =
         c.select(c.less(c.recip(x), zero), c.splat(x, inf), c.splat(x, -inf));
     return c.select(c.equal(x, zero), pole, c.select(negative, below, sum));

@@ -1,8 +1,8 @@
 //===- Transformer.cpp - Layers that PyTorch fuses ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Multi-head attention and an encoder layer as the ops of PyTorch's fast path;
-// each step is rounded to the tensors' type, as there.
+// Multi-head attention and an encoder layer, as in the ops of PyTorch's fast
+// path. Each step is rounded to the tensors' type, as in PyTorch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ using namespace luminal;
 using namespace luminal::hlir;
 using namespace luminal::pt2;
 
-/// x [..., k] times w [n, k] transposed, and the bias.
+/// x [..., k] times the transpose of w [n, k], plus the bias.
 static Result<Value> affine(OpCall &o, Value x, Value w, Value bias) {
   Composer &c = o.c;
   Type type = o.element(x), wide = o.opmath(type);
@@ -29,7 +29,7 @@ static Result<Value> affine(OpCall &o, Value x, Value w, Value bias) {
   return c.cast(c.add(y, o.as(bias, wide, o.extents(y))), type);
 }
 
-/// [batch, time, heads * width] as [batch, heads, time, width].
+/// Reshapes [batch, time, heads * width] to [batch, heads, time, width].
 static Value splitHeads(OpCall &o, Value x, int64_t heads) {
   SmallVector<Expr> e = o.extents(x);
   Expr width = Expr::floorDiv(e[2], Expr(heads));
@@ -37,10 +37,11 @@ static Value splitHeads(OpCall &o, Value x, int64_t heads) {
   return o.c.permute(split, {0, 2, 1, 3});
 }
 
-/// What a mask of this kind hides, over scores [batch, heads, time, time].
+/// Which scores [batch, heads, time, time] a mask of this kind hides.
 static Result<Value> hiddenBy(OpCall &o, Value mask, int64_t kind,
                               ArrayRef<Expr> scores) {
-  // Of keys for all queries, or of keys for each batch.
+  // Kind 0: [query, key], for all batches. Kind 1: [batch, key], for all
+  // queries. Kind 2: all four dims.
   SmallVector<Expr> map;
   if (kind == 0 && o.rank(mask) == 2)
     map = {Expr::dim(2), Expr::dim(3)};

@@ -67,7 +67,7 @@ Value pt2::fold(OpCall &o, Value columns, const Window &w,
                 ArrayRef<int64_t> padding, ArrayRef<Expr> outs) {
   Composer &c = o.c;
   unsigned n = w.size.size(), lead = o.rank(columns) - 2 * n;
-  // Without dilation only every stride-th offset covers an element.
+  // Without dilation, only every stride-th offset covers an element.
   std::vector<Expr> taps;
   for (unsigned i = 0; i < n; ++i)
     taps.push_back(w.dilation[i] == 1 ? o.assumptions().simplify(Expr::ceilDiv(
@@ -82,7 +82,7 @@ Value pt2::fold(OpCall &o, Value columns, const Window &w,
   Assumptions inside(o.assumptions().getSymbols(),
                      std::vector<Expr>(space.begin(), space.end()));
   Value covered;
-  /// Masks out elements that may not be in [0, extent), and clamps the index.
+  /// Clamps the index, and masks elements that may be outside [0, extent).
   auto hold = [&](const Expr &index, const Expr &extent) {
     Expr last = extent - Expr(1), held = index;
     Value at;

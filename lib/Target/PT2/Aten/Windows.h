@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A window is a view: position * stride + offset inside * dilation. Ops that
-// read windows are products or reductions over the offsets; ops that write them
-// sum, for each element, over the windows that cover it.
+// read windows are products or reductions over the offsets. Ops that write
+// windows sum, for each element, over the windows that cover it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,12 +14,12 @@
 
 namespace luminal::pt2 {
 
-/// The greatest size, stride, dilation or padding: products of two of them stay
-/// far below 2^63.
+/// Upper limit of sizes, strides, dilations and padding: products of two of
+/// them stay far below 2^63.
 constexpr int64_t kMaxWindow = INT32_MAX;
 
 /// A list of `n` integers of at most kMaxWindow; a single one is repeated, an
-/// empty list is `fallback`.
+/// empty list becomes `fallback`.
 Result<SmallVector<int64_t>>
 perDim(OpCall &o, StringRef name, unsigned n,
        std::optional<SmallVector<int64_t>> fallback = std::nullopt);
@@ -30,11 +30,11 @@ struct Window {
   /// Extents of the windows' positions.
   SmallVector<Expr> positions;
 
-  /// The source index of window position `at` and offset `inside` along dim i.
+  /// The source index for window position `at` and offset `inside` along dim i.
   Expr index(unsigned i, const Expr &at, const Expr &inside) const {
     return at * Expr(stride[i]) + inside * Expr(dilation[i]);
   }
-  /// How many elements a window spans along dim i.
+  /// The number of elements that a window spans along dim i.
   Expr reach(unsigned i) const {
     return Expr(dilation[i]) * (size[i] - Expr(1)) + Expr(1);
   }
@@ -43,16 +43,16 @@ struct Window {
 /// The values as expressions.
 SmallVector<Expr> toExprs(ArrayRef<int64_t> values);
 
-/// Positions of the windows over the last dims of `x`, which is padded; those
-/// that are there already stay.
+/// Computes the positions of the windows over the last dims of `x`, which is
+/// padded. Positions that are set already are kept.
 Status place(OpCall &o, Value x, Window &w);
 
-/// Windows over the last dims: [lead..., positions..., window].
+/// The windows over the last dims: [lead..., positions..., window].
 Value windows(OpCall &o, Value x, const Window &w);
 
-/// The sum of overlapping windows: `columns` [lead..., offsets...,
-/// positions...] becomes [lead..., outs...], where the windows begin `padding`
-/// elements before it.
+/// Sums overlapping windows: `columns` [lead..., offsets..., positions...]
+/// becomes [lead..., outs...], where the windows begin `padding` elements
+/// before it.
 Value fold(OpCall &o, Value columns, const Window &w, ArrayRef<int64_t> padding,
            ArrayRef<Expr> outs);
 
