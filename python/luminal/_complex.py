@@ -1,7 +1,7 @@
 # ===- _complex.py - Graphs that take or give complex numbers --------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Complex arguments and results as PyTorch's ``view_as_real`` of them: an artifact has only real ones, and complex numbers
-inside."""
+"""Represents complex arguments and results as PyTorch's ``view_as_real`` of them: an artifact computes with complex
+numbers inside, but only takes and returns real tensors."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -20,8 +20,8 @@ def is_complex(node: Any) -> bool:
 
 
 def make_real(graph_module: fx.GraphModule) -> tuple[list[int], list[int]]:
-    """Makes real ones of the graph's complex arguments and results, in place, and returns the positions of both. What the
-    graph writes to stays."""
+    """Replaces the graph's complex arguments and results by real ones, in place, and returns the positions of both.
+    Arguments that the graph writes to are left complex."""
     graph, inputs, outputs = graph_module.graph, [], []
     arguments = graph.find_nodes(op="placeholder")
     written = {node.args[0] for node in graph.find_nodes(op="call_function", target=aten.copy_.default)}
@@ -56,7 +56,7 @@ def make_real(graph_module: fx.GraphModule) -> tuple[list[int], list[int]]:
 
 
 def wrap(call: Call, inputs: list[int], outputs: list[int]) -> Call:
-    """``call`` of real tensors as one of complex ones at these positions."""
+    """Wraps ``call``, a function of real tensors, as one with complex tensors at these positions."""
     if not inputs and not outputs:
         return call
 

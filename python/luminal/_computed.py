@@ -1,7 +1,7 @@
 # ===- _computed.py - What the caller computes of sizes, and checks ---------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Archives hold some functions of sizes only. Values of others are integers that a call gives to the program beside its
-tensors; guards of others are checked before the call."""
+"""An archive can only express some functions of sizes. The caller computes the others and passes them as integers beside
+the tensors; guards that contain them are checked before the call."""
 from __future__ import annotations
 
 import math
@@ -20,7 +20,7 @@ aten = torch.ops.aten
 
 
 def name_sizes(graph: fx.Graph) -> dict[Any, Any]:
-    """Symbols for what no archive can hold, by what they stand for."""
+    """Symbols for the expressions that no archive can express, keyed by expression."""
     found: dict[Any, Any] = {}
     for node in graph.nodes:
         for expr in _expressions.of_value(node.meta.get("val")):
@@ -36,7 +36,7 @@ def make_int(shape_env: Any, expr: Any) -> torch.SymInt:
 
 
 def find_symbols(graph: fx.Graph) -> dict[Any, tuple[str, int | None]]:
-    """The argument that has the value of each symbol, and the dim, or None for an int."""
+    """For each symbol, the argument that determines it, with the dim, or None if the argument is an int."""
     found: dict[Any, tuple[str, int | None]] = {}
     for node in graph.find_nodes(op="placeholder"):
         value = node.meta.get("val")
@@ -48,7 +48,7 @@ def find_symbols(graph: fx.Graph) -> dict[Any, tuple[str, int | None]]:
 
 
 def add_ints(graph: fx.Graph, names: dict[Any, Any], ranges: dict[Any, Any]) -> list[str]:
-    """Arguments for what ``names`` has symbols for, whose ranges are added: their names."""
+    """Adds arguments for the symbols in ``names``, and their ranges to ``ranges``; returns the arguments' names."""
     values = (v for node in graph.nodes for v in pytree.tree_leaves(node.meta.get("val")))
     numbers = (n for v in values for n in (v.shape if isinstance(v, torch.Tensor) else (v,)) if isinstance(n, torch.SymInt))
     shape_env = next(numbers).node.shape_env
@@ -64,7 +64,7 @@ def add_ints(graph: fx.Graph, names: dict[Any, Any], ranges: dict[Any, Any]) -> 
 
 
 def compute(names: dict[Any, Any], symbols: dict[Any, tuple[str, int | None]], inputs: dict[str, Any]) -> dict[str, int]:
-    """The values of the arguments that were added, in a call."""
+    """The values of the added arguments in a call."""
     def value_of(symbol: Any) -> Any:
         name, dim = symbols[symbol]
         return inputs[name] if dim is None else inputs[name].shape[dim]
@@ -77,13 +77,14 @@ def compute(names: dict[Any, Any], symbols: dict[Any, tuple[str, int | None]], i
 
 
 def bound(bounds: Any) -> Any:
-    """With an upper bound where it is not negative: the reader of archives takes the other form for an integer of which
-    nothing is known, as torch.export states it."""
+    """Adds an upper bound to bounds that are not negative. The reader of archives interprets an unbounded range, as
+    torch.export writes it, as an integer of which nothing is known."""
     return bounds if bounds.lower < 0 else type(bounds)(bounds.lower, min(bounds.upper, sympy.Integer(2 ** 63 - 1)))
 
 
 def forget_arithmetic(graph: fx.Graph) -> None:
-    """An archive holds what ints are of sizes; how they were computed it need not, or cannot."""
+    """Drops the arithmetic on ints, which an archive need not or cannot express: it has the resulting expressions of
+    sizes."""
     source = next((node for node in graph.find_nodes(op="placeholder")), None)
     for node in graph.nodes:
         if (node.op == "call_function" and isinstance(node.meta.get("val"), torch.SymInt)
@@ -101,14 +102,14 @@ _UNKNOWN = re.compile(r"\btorch\.|[&|^~]|<<|>>|\b(?:round|abs)\(")
 
 
 def is_for_caller(guard: str) -> bool:
-    """Whether the reader of archives does not know a function of a guard (lib/Target/PT2/Archive/Guard.cpp), and Python
-    may evaluate it: it is of arithmetic alone."""
+    """Whether the caller must evaluate a guard: the reader of archives does not support one of its functions
+    (lib/Target/PT2/Archive/Guard.cpp), and it consists of arithmetic that Python can evaluate."""
     return _UNKNOWN.search(guard) is not None and set(re.findall(r"[A-Za-z_]\w*", _SOURCE.sub("", guard))) <= _KNOWN
 
 
 def compile_guards(guards: Iterable[str], users: list[str]) -> list[tuple[str, Callable[[dict[str, Any]], bool]]]:
-    """Texts of guards, and functions of a call's inputs by the names that the graph has for them. ``users``: those of
-    all arguments in order, as a strict trace numbers them."""
+    """The texts of guards, with functions that evaluate them on a call's inputs, which are named as in the graph.
+    ``users``: the names of all arguments in order, as a strict trace numbers them."""
     def source(match: re.Match[str]) -> str:
         name = "_".join(re.sub(r"\W", "_", part).lower() for part in re.findall(r"[\w.]+", match[1].replace(".", " ")))
         if (flat := re.fullmatch(r"flat_args_(\d+)", name)) and int(flat[1]) < len(users):

@@ -1,6 +1,6 @@
 # ===- _devices.py - Devices of torch, and what runs programs there -------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The devices by name (``devices.py`` says what one is), and which one a program runs on."""
+"""The devices by name (see ``devices.py``), and the choice of the device on which a program runs."""
 from __future__ import annotations
 
 import functools
@@ -20,7 +20,7 @@ HOST = torch.device("cpu")
 
 
 class _Own:
-    """What the devices of this package have in common."""
+    """Common to the devices of this package."""
 
     address = staticmethod(torch.Tensor.data_ptr)
 
@@ -49,7 +49,8 @@ class _CPU(_Own):
 
 @functools.cache
 def _allocator(place: torch.device) -> Allocator:
-    """Memory of torch's: of the pool of the capture, which other work of the capture then uses in turn."""
+    """Allocates memory with torch: during a capture, from the capture's pool, which other work of the capture then
+    reuses."""
     held: dict[int, torch.Tensor] = {}
 
     def allocate(_: Any, size: int) -> int | None:
@@ -96,13 +97,13 @@ _OWN: dict[str, Device] = {"cpu": _CPU(), "cuda": _CUDA()}
 
 
 class Place(NamedTuple):
-    """Where a program runs."""
+    """Where a program runs: a device and its ``torch.device``."""
 
     device: Device
     at: torch.device
 
     def texts(self, options: Options) -> list[str]:
-        """The options of a compile for it, as the C interface takes them."""
+        """The options for compiling for this place, as the C interface takes them."""
         return options.texts(self.device.target, self.device.arch(self.at))
 
 
@@ -111,12 +112,12 @@ CPU = Place(_OWN["cpu"], HOST)
 
 @functools.cache
 def registered() -> dict[str, Device]:
-    """All devices by name, those of this package first. Other packages are imported at the first call."""
+    """All devices by name, this package's first. The first call imports the packages of the others."""
     found = dict(_OWN)
     for entry in sorted(importlib.metadata.entry_points(group=GROUP), key=lambda e: (e.name, e.value)):
         try:
             device = entry.load()
-        except Exception as error:  # whatever another package raises
+        except Exception as error:  # any exception of another package
             raise _errors.DeviceError(f"device '{entry.name}' ({entry.value}) cannot be imported: {error}") from error
         if isinstance(device, type) or not isinstance(device, Device):
             raise _errors.DeviceError(f"device '{entry.name}' ({entry.value}) is not a luminal.devices.Device")
@@ -127,7 +128,7 @@ def registered() -> dict[str, Device]:
 
 
 def named(name: str) -> Device:
-    """Raises DeviceError where no device has the name."""
+    """The device of this name. Raises DeviceError if there is none."""
     device = _OWN.get(name) or registered().get(name)
     if device is None:
         raise _errors.DeviceError(f"there is no device '{name}': there are {', '.join(registered())}")
@@ -135,15 +136,15 @@ def named(name: str) -> Device:
 
 
 def of_type(kind: str) -> Device | None:
-    """The device that runs tensors of a type: this package's, or the first that is registered for it."""
+    """The device for tensors of a type: one of this package, or the first that is registered for it."""
     return _OWN.get(kind) or next((device for device in registered().values() if device.type == kind), None)
 
 
 def find(devices: Iterable[torch.device], name: str = "") -> Place:
-    """Where a program with tensors on these devices runs: not on the host, where one of them is elsewhere.
+    """Where a program with tensors on these devices runs: on the host only if all tensors are there.
 
-    Tensors of the host are copied there. ``name``: the device that is asked for, or empty. Raises DeviceError where
-    tensors are on two devices, or on one that is not asked for, or that nothing runs.
+    Tensors on the host are copied to the device. ``name``: the requested device, or empty. Raises DeviceError if tensors
+    are on two devices, on a device other than the requested one, or on one that no registered device runs.
     """
     wanted = named(name) if name else None
     found = HOST
@@ -166,7 +167,7 @@ def find(devices: Iterable[torch.device], name: str = "") -> Place:
 
 
 def locate(device: torch.device) -> torch.device:
-    """With its index."""
+    """The same device with its index."""
     runs = of_type(device.type)
     return runs.locate(device) if runs is not None else device
 

@@ -1,7 +1,7 @@
 # ===- _dims.py - The user's names of dynamic dims -------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""``torch.export`` numbers its symbols (``s77``); ``torch.export.Dim`` gives them names, which programs, reports, errors and
-the option ``variants`` then use."""
+"""``torch.export`` numbers its symbols (``s77``). ``torch.export.Dim`` gives them names, which then appear in programs,
+reports, errors and the option ``variants``."""
 from __future__ import annotations
 
 import re
@@ -13,13 +13,13 @@ from torch.export import Dim, ExportedProgram
 from torch.export.dynamic_shapes import _combine_args, _tree_map_with_path
 from torch.export.graph_signature import InputKind
 
-# Not what torch, this package and index maps give names to, nor what an expression means by itself.
+# Excludes names that torch, this package or index maps generate, and names with a meaning in expressions.
 _NAME = re.compile(r"(?![dsuz]\d+$|(?:mod|floordiv|ceildiv|min|max|in|step)$)[A-Za-z_]\w*", re.ASCII)
 
 
 def find(exported: ExportedProgram, model: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any],
          dynamic_shapes: Any) -> dict[str, str]:
-    """The name that the user gave to each symbol of ``exported``, as far as there is one and it can be used."""
+    """The user's name for each symbol of ``exported`` that has a usable one."""
     if not dynamic_shapes:
         return {}
     leaves: list[dict[int, str]] = []

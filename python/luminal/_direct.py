@@ -1,7 +1,7 @@
 # ===- _direct.py - Calls of a model's callable in a fixed number of steps --------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What ``luminal.compile`` returns, called on tensors alone: Python runs as many instructions for three hundred weights as
-for two."""
+"""The fast path of models compiled by ``luminal.compile``, for calls with tensors only. The number of Python instructions
+is independent of the number of weights."""
 from __future__ import annotations
 
 import operator
@@ -21,18 +21,19 @@ _is_grad_enabled, _is_neg = torch.is_grad_enabled, torch.Tensor.is_neg
 def make(run: Callable[[list[Any]], Sequence[Any]], in_spec: pytree.TreeSpec, out_spec: pytree.TreeSpec,
          stored: _stored.Stored, device: torch.device,
          order: Sequence[int] = ()) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any] | None]:
-    """Calls ``run`` with the arguments' leaves; it takes the ``stored`` tensors, sees whether all are tensors of PyTorch's own
-    classes, and counts writes to them. ``order``: of the results among those of ``run`` and, behind them, the leaves; where it
-    is empty they are those of ``run``.
+    """Makes a function that calls ``run`` with the arguments' leaves. ``run`` reads the ``stored`` tensors, checks that
+    all tensors are of PyTorch's own classes, and counts writes to them. ``order``: positions of the results in the list
+    of the results of ``run`` followed by the leaves; if empty, the results are those of ``run``.
 
-    The result is in a tuple; None says that a call is for the caller to do: its arguments have another structure, a tensor
-    is not on ``device``, a leaf is of a class of its own or negated when it is read, or results have to refuse gradients.
+    The function returns the result in a tuple, or None if the caller must make the call itself: because the arguments
+    have another structure, a tensor is not on ``device``, a leaf has a class of its own or a negative bit, or results
+    must refuse gradients.
     """
     num_leaves, leaf = in_spec.num_leaves, pytree.tree_structure(0)
     is_flat = in_spec == pytree.tree_structure(((0,) * num_leaves, {}))
     is_single, is_tuple = out_spec == leaf, out_spec == pytree.tree_structure((0,) * out_spec.num_leaves)
-    # Of the host, the library sees at each call whether tensors are there; where there is one GPU, it copies those that are
-    # not on it.
+    # On the host, the library checks at each call that tensors are there. With a single GPU, it copies the tensors that
+    # are not on it.
     is_only = device.type == "cpu" or (device.type == "cuda" and torch.cuda.device_count() == 1)
     devices = None if is_only else {device}
 

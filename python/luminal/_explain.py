@@ -1,6 +1,6 @@
 # ===- _explain.py - luminal.explain ----------------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tells what ``torch.compile(function, backend="luminal")`` would do with a function."""
+"""Reports how ``torch.compile(function, backend="luminal")`` compiles a function."""
 from __future__ import annotations
 
 import dataclasses
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass
 class Graph:
-    """A graph of dynamo."""
+    """A graph that dynamo passed to the backend."""
 
     num_ops: int
     parts: list[_report.Report]
-    """What was compiled of it: one part where every op is supported."""
+    """The compiled parts of the graph: one if every op is supported."""
     unsupported: list[_errors.UnsupportedOp]
     """Ops that PyTorch runs between the parts."""
 
 
 @dataclasses.dataclass
 class Explanation:
-    """What becomes of a function for the arguments that it was called with; ``print`` shows it."""
+    """How a function was compiled for the arguments with which it was called. ``print`` shows it."""
 
     graphs: list[Graph]
     breaks: list[str]
-    """Why dynamo ended a graph, and where."""
+    """Why and where dynamo ended a graph."""
 
     notes: list[str] = dataclasses.field(default_factory=list)
-    """What PyTorch runs though no break says so, and other warnings."""
+    """Code that PyTorch runs although no break says so, and other warnings."""
 
     def _head(self) -> str:
         graphs, breaks, parts = len(self.graphs), len(self.breaks), sum(len(graph.parts) for graph in self.graphs)
@@ -63,7 +63,7 @@ class Explanation:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """The graphs as a table, what is to be said of them, and the compiled parts, for notebooks."""
+        """The graphs as a table, the remarks, and the compiled parts, for notebooks."""
         rows = [[str(number), str(graph.num_ops), str(len(graph.parts)), "; ".join(map(str, graph.unsupported))]
                 for number, graph in enumerate(self.graphs)]
         return _tables.page(("graph", "ops", "compiled parts", "run by PyTorch"), rows, self._head(), self._remarks()) + "".join(
@@ -72,10 +72,10 @@ class Explanation:
 
 @takes_options
 def explain(function: Callable[..., Any], **options: Unpack[OptionValues]) -> Callable[..., Explanation]:
-    """Returns a function that calls ``function`` with its arguments and tells what was compiled, what broke and why,
-    and which rules were used.
+    """Returns a function that calls ``function`` with its arguments and reports what was compiled, the breaks and their
+    reasons, and the rules used.
 
-    What dynamo had compiled before is forgotten, as by ``torch._dynamo.explain``. ``options``: as of ``torch.compile``.
+    Resets dynamo, as ``torch._dynamo.explain`` does. ``options``: as for ``torch.compile``.
     """
     _versions.check_torch(torch.__version__)
     parsed = Options.parse(options)
@@ -123,7 +123,7 @@ def _compile(explanation: Explanation, options: Options, graph_module: fx.GraphM
         return runner
 
     def compiler(decomposed: Collection[Any], functional: fx.GraphModule, _: Any) -> Callable[[list[Any]], Sequence[Any]]:
-        # A graph that is traced again, with more ops decomposed, starts anew.
+        # A graph that is traced again with more ops decomposed replaces the earlier one.
         _modules.mark(functional.graph, root)
         graph.num_ops = sum(node.op == "call_function" for node in functional.graph.nodes)
         graph.parts.clear()

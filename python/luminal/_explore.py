@@ -1,6 +1,6 @@
 # ===- _explore.py - luminal.explore ----------------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The programs that the rules prove equal to a model, one by one: their costs, their texts, and what they compile to."""
+"""The programs that the rules prove equal to a model, with their costs and texts, each of which can be compiled."""
 from __future__ import annotations
 
 import ctypes
@@ -15,17 +15,17 @@ from ._options import OptionValues, takes_options
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-# How many draws in a row may give what is known already.
+# Number of consecutive draws without a new candidate after which `sample` stops.
 _MOST_REPEATS = 16
 
 
 @takes_options
 def explore(model: Source, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None, *,
             dynamic_shapes: Any = None, proofs: bool = False, **options: Unpack[OptionValues]) -> Space:
-    """Searches once for all programs equal to ``model`` as it runs on ``args`` and ``kwargs``.
+    """Saturates once and returns all programs equal to ``model`` as it runs on ``args`` and ``kwargs``.
 
-    Arguments and options are those of ``luminal.compile``. ``proofs``: whether candidates can be explained, which takes
-    memory and time. Inputs are those of the model, in row-major memory. Raises what ``luminal.compile`` raises.
+    Arguments, options and errors are those of ``luminal.compile``. ``proofs``: record proofs so that candidates can be
+    explained, which takes memory and time. The programs read the model's inputs as row-major tensors.
     """
     given = compile(model, args, kwargs, dynamic_shapes=dynamic_shapes, **{**options, "in_place": False})
     return Space(given, proofs)
@@ -38,9 +38,9 @@ class Candidate:
         self._space, self._handle = space, handle
         lib = _capi.library()
         self.digest: str = lib.luminal_candidate_digest(handle).decode()
-        """32 hexadecimal digits, equal for equal programs of one space, in every process."""
+        """32 hexadecimal digits that are equal for equal programs of one space, in every process."""
         self.cost: float = lib.luminal_candidate_cost(handle)
-        """Nanoseconds of a call, by the compiler's prices of its ops before they are fused."""
+        """Estimated nanoseconds of a call: the sum of the compiler's prices of its ops before fusion."""
 
     def __del__(self) -> None:
         if getattr(self, "_handle", None):
@@ -48,17 +48,19 @@ class Candidate:
 
     @property
     def text(self) -> str:
-        """The program (docs/LLIR.md): what ``luminal-compile`` takes as a ``.mlir`` file."""
+        """The program's text (docs/LLIR.md), which ``luminal-compile`` reads as a ``.mlir`` file."""
         return self._space._text(self._handle, _capi.library().luminal_session_materialise)
 
     def explain(self) -> str:
-        """Why it is equal to the model: the rules that were applied, in order. Needs ``explore(..., proofs=True)``."""
+        """The rule applications, in order, that prove the program equal to the model. Needs ``explore(...,
+        proofs=True)``."""
         if not self._space.has_proofs:
             raise _errors.ArgumentError("no proofs were kept: call luminal.explore with proofs=True")
         return self._space._text(self._handle, _capi.library().luminal_session_explain)
 
     def compile(self) -> CompiledModel:
-        """The candidate in place of the program that the compiler would choose, called like the model."""
+        """Compiles this candidate instead of the program that the compiler would choose. The result is called like the
+        model."""
         return self._space.given.of_program(self.text)
 
     def __str__(self) -> str:
@@ -72,14 +74,14 @@ class Candidate:
 
 
 class Space:
-    """All programs that the rules prove equal to a model. Any number of threads may draw at once."""
+    """All programs that the rules prove equal to a model. Any number of threads may draw concurrently."""
 
     def __init__(self, given: CompiledModel, proofs: bool) -> None:
         self.given = given
-        """What ``luminal.compile`` makes of the model."""
+        """The result of ``luminal.compile`` for the model."""
         self.has_proofs = proofs
         self.known: dict[str, Candidate] = {}
-        """The candidates so far, by their digests."""
+        """The candidates drawn so far, by digest."""
         texts = given.rule_texts() + ["--keep-proofs"] * proofs
         options = (ctypes.c_char_p * len(texts))(*(text.encode() for text in texts))
         program = given.ir("rolled").encode()
@@ -92,17 +94,17 @@ class Space:
             _capi.library().luminal_session_free(self._session)
 
     def best(self) -> Candidate:
-        """The cheapest that is found."""
+        """The cheapest program found."""
         return self._take(lambda made: _capi.library().luminal_session_best(self._session, made))
 
     def draw(self, seed: int, strength: float = 0.5) -> Candidate:
-        """The best one, with those choices changed that pay where each price is multiplied or divided by up to
-        1 + ``strength``. The same numbers give the same candidate."""
+        """A random candidate near the best one: the choices that become cheaper when each price is randomly multiplied or
+        divided by up to 1 + ``strength`` are changed. Equal arguments give equal candidates."""
         return self._take(lambda made: _capi.library().luminal_session_draw(self._session, seed, strength, made))
 
     def sample(self, count: int, strength: float = 0.5, seed: int = 0) -> list[Candidate]:
-        """The best one and others, by seeds from ``seed`` on: at most ``count`` different ones, the cheapest first. Fewer,
-        where many draws in a row give none that is new."""
+        """Up to ``count`` different candidates, the cheapest first: the best one and others drawn with seeds from
+        ``seed`` on. Returns fewer if many consecutive draws give nothing new."""
         found, repeats = {}, 0
         if count > 0:
             best = self.best()
@@ -138,5 +140,5 @@ class Space:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """The candidates so far as a table, for notebooks."""
+        """The candidates drawn so far as a table, for notebooks."""
         return _tables.page(("digest", "us"), self._rows(), self._head())

@@ -1,6 +1,6 @@
 # ===- _export.py - A model as an exported program --------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What ``luminal.compile`` is given as an ``ExportedProgram``; what is wrong with it as one sentence, at the user's line."""
+"""Exports the model given to ``luminal.compile``, and reports errors as one sentence with the user's line."""
 from __future__ import annotations
 
 import contextlib
@@ -25,7 +25,8 @@ Source = torch.nn.Module | Callable[..., Any] | ExportedProgram | str | os.PathL
 
 
 class Function(torch.nn.Module):
-    """A function as a module, with its names of arguments: ``dynamic_shapes`` and the program's inputs have these."""
+    """A function as a module. It keeps the names of the arguments, which ``dynamic_shapes`` and the program's inputs use.
+    """
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         super().__init__()
@@ -36,7 +37,7 @@ class Function(torch.nn.Module):
 
         try:
             forward.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
-        except ValueError:  # a function of C, such as torch.sin
+        except ValueError:  # a builtin function such as torch.sin
             forward.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
                 *(inspect.Parameter(f"args_{i}", inspect.Parameter.POSITIONAL_ONLY) for i in range(len(args))),
                 *(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in kwargs)])
@@ -44,14 +45,14 @@ class Function(torch.nn.Module):
         self.name: str = getattr(function, "__name__", type(function).__name__)
 
     def place(self) -> str:
-        """Where the function is, as a stack trace: torch.export notes the lines of modules only."""
+        """The function's location as a stack trace, because torch.export only records lines of modules."""
         code = getattr(self.function, "__code__", None)
         return f'  File "{code.co_filename}", line {code.co_firstlineno}, in {code.co_name}\n' if code else ""
 
 
 def export(model: Source, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None,
            dynamic_shapes: Any) -> tuple[ExportedProgram, torch.nn.Module | None]:
-    """The program, and the module that its weights are read from; None where that is the program.
+    """The exported program, and the module that holds its weights; None if the program holds them.
 
     Raises ArgumentError for arguments that do not fit, CompileError for a model that cannot be traced.
     """
@@ -71,7 +72,7 @@ def export(model: Source, args: tuple[Any, ...], kwargs: Mapping[str, Any] | Non
     try:
         with torch.no_grad(), _quiet():
             exported = torch.export.export(owner, *_distinct(owner, args, named), dynamic_shapes=dynamic_shapes, strict=False)
-    except Exception as error:  # whatever the model raises, or torch.export
+    except Exception as error:  # any exception of the model or of torch.export
         log.debug("torch.export failed", exc_info=True)
         raise _explain(error, dynamic_shapes is not None) from None
     if isinstance(owner, Function):
@@ -82,15 +83,15 @@ def export(model: Source, args: tuple[Any, ...], kwargs: Mapping[str, Any] | Non
 
 
 def _distinct(owner: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments, each tensor once: torch.export takes one object for one value in every later call too, that of two
-    arguments and that of an argument and a weight."""
+    """Replaces repeated tensors among the arguments by copies. torch.export assumes that arguments that are the same
+    object, or the same as a weight, are equal in every later call too."""
     seen = {id(tensor) for tensor in (*owner.parameters(), *owner.buffers())}
 
     def take(tensor: torch.Tensor) -> torch.Tensor:
         if id(tensor) not in seen:
             seen.add(id(tensor))
             return tensor
-        if torch._debug_has_internal_overlap(tensor):  # elements in one place
+        if torch._debug_has_internal_overlap(tensor):  # several elements at one address
             return tensor.detach()
         copy = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
         return copy.copy_(tensor).requires_grad_(tensor.requires_grad)
@@ -99,7 +100,7 @@ def _distinct(owner: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, A
 
 
 def load(path: str) -> ExportedProgram:
-    """The program in a ``.pt2`` file. Raises ArgumentError for anything else."""
+    """The program in a ``.pt2`` file. Raises ArgumentError if the file is anything else."""
     if not os.path.isfile(path):
         raise _errors.ArgumentError(f"{path}: there is no such file")
     try:
@@ -112,13 +113,14 @@ def load(path: str) -> ExportedProgram:
     try:
         with _quiet():
             return torch.export.load(path)
-    except Exception as error:  # torch has no error of its own for it
+    except Exception as error:  # torch has no exception class for this
         log.debug("torch.export.load failed", exc_info=True)
         raise _errors.ArgumentError(f"{path}: PyTorch cannot read this archive: {_errors.sentence(error)}") from None
 
 
 def check_effects(exported: ExportedProgram) -> None:
-    """Raises UnsupportedOpError for ops that torch orders by tokens, such as a check of linear algebra, with their lines."""
+    """Raises UnsupportedOpError, with lines, for ops with effects that torch orders by tokens, such as checks in linear
+    algebra."""
     found = [node for node in exported.graph.find_nodes(op="call_function", target=torch.ops.higher_order.with_effects)]
     ops = [_errors.UnsupportedOp(f"{node.args[1]}: has an effect beside its results", node.name, *_places.place_of(node))
            for node in found]
@@ -156,7 +158,8 @@ def _check_arguments(owner: torch.nn.Module, args: tuple[Any, ...], kwargs: dict
 
 
 def _explain(error: Exception, has_shapes: bool) -> _errors.LuminalError:
-    """The error of this package for one of torch.export. Where the model ran, it is the model's."""
+    """Converts an exception of torch.export to one of this package. If the model itself raised it, the error is about the
+    model."""
     if isinstance(error, _errors.LuminalError):
         return error
     place = _errors.user_place(error)
@@ -169,13 +172,14 @@ def _explain(error: Exception, has_shapes: bool) -> _errors.LuminalError:
     return _errors.CompileError(f"torch.export cannot trace the model{at}: {_errors.sentence(error)}")
 
 
-# What torch says on the terminal, beside the error that it raises.
+# Loggers that print the error that torch also raises.
 _LOUD = ("torch.export", "torch.export.pt2_archive._package", "torch.fx.experimental.symbolic_shapes", "torch._subclasses.fake_tensor")
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Errors are told once, by the exception; LUMINAL_LOG=debug and TORCH_LOGS show the rest."""
+    """Silences torch's logging, since the exception reports errors once; LUMINAL_LOG=debug and TORCH_LOGS show
+    everything."""
     if os.environ.get("TORCH_LOGS"):
         yield
         return
@@ -183,7 +187,7 @@ def _quiet() -> Iterator[None]:
     try:
         for name in _LOUD:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
-        # torch.export prints the part of the graph that it has.
+        # torch.export prints the part of the graph traced so far.
         with unittest.mock.patch.object(_trace, "print", lambda text, **_: log.debug("%s", text), create=True):
             yield
     finally:

@@ -1,6 +1,6 @@
 # ===- _expressions.py - Sizes as expressions of symbols --------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What is computed of sizes: which of it an archive can hold, and its value in a call."""
+"""Expressions of sizes: which of them an archive can express, and their values in a call."""
 from __future__ import annotations
 
 import functools
@@ -16,14 +16,14 @@ from torch.utils import _pytree as pytree
 from torch.utils._sympy.interp import sympy_interp
 from torch.utils._sympy.reference import PythonReferenceAnalysis
 
-# The functions of sizes that the reader of archives knows (lib/Target/PT2/Archive/SymExpr.cpp).
+# The functions of sizes that the reader of archives supports (lib/Target/PT2/Archive/SymExpr.cpp).
 _OF_INTS = frozenset(("Add", "Mul", "Max", "Min", "FloorDiv", "CeilDiv", "CleanDiv", "Mod", "PythonMod", "ModularIndexing"))
 _KNOWN = _OF_INTS | {"CeilToInt", "ceiling", "FloorToInt", "TruncToInt", "floor", "IntTrueDiv", "Pow", "PowByNatural"}
 _MAX_POWER = 8
 
 
 def _call(function: Callable[..., Any]) -> Any:
-    """A method that calls a function, or adds a node that does."""
+    """A method that calls a function or, if an argument is a proxy, adds a node that calls it."""
     def method(*args: Any) -> Any:
         proxy = next((arg for arg in args if isinstance(arg, fx.Proxy)), None)
         return function(*args) if proxy is None else proxy.tracer.create_proxy("call_function", function, args, {})
@@ -37,7 +37,7 @@ def _call_to_int(function: Callable[..., Any]) -> Any:
 
 
 class _Python(PythonReferenceAnalysis):  # type: ignore[misc]
-    """The functions of expressions as Python's, of numbers or of nodes."""
+    """Evaluates functions in expressions as Python does, on numbers or on nodes."""
 
     trunc_to_int, floor_to_int, ceil_to_int, round_to_int = map(_call_to_int, (math.trunc, math.floor, math.ceil, round))
     int_truediv = truediv = _call(operator.truediv)
@@ -51,7 +51,8 @@ class _Python(PythonReferenceAnalysis):  # type: ignore[misc]
 
 
 def add_nodes(graph: fx.Graph, expr: Any, values: dict[Any, fx.Node]) -> Any:
-    """Nodes that compute an expression as Python does, or a number. ``values``: the nodes of its symbols."""
+    """Adds nodes that compute an expression as Python does; returns a node or a number. ``values``: the nodes of its
+    symbols."""
     tracer = fx.proxy.GraphAppendingTracer(graph)
     result = sympy_interp(_Python, {s: fx.Proxy(node, tracer) for s, node in values.items()}, expr)
     return result.node if isinstance(result, fx.Proxy) else result
@@ -59,7 +60,7 @@ def add_nodes(graph: fx.Graph, expr: Any, values: dict[Any, fx.Node]) -> Any:
 
 @functools.lru_cache(4096)
 def compiled(expr: Any) -> tuple[tuple[Any, ...], Callable[..., Any]]:
-    """The symbols of an expression, and a function of their values that gives its own."""
+    """The symbols of an expression, and a function from their values to the expression's value."""
     symbols = tuple(sorted(expr.free_symbols, key=str))
     if expr.is_Symbol:
         return symbols, lambda value: value
@@ -70,7 +71,7 @@ def compiled(expr: Any) -> tuple[tuple[Any, ...], Callable[..., Any]]:
 
 
 def is_writable(expr: Any) -> bool:
-    """Whether an archive can hold it."""
+    """Whether an archive can express it."""
     if expr.is_Symbol or expr.is_Rational:
         return True
     name = type(expr).__name__
@@ -82,7 +83,7 @@ def is_writable(expr: Any) -> bool:
 
 
 def find_unwritable(expr: Any) -> Iterator[Any]:
-    """The parts of an integer that have to be computed elsewhere, so that an archive can hold the rest."""
+    """The parts of an integer expression that must be computed elsewhere so that an archive can express the rest."""
     if is_writable(expr):
         return
     if type(expr).__name__ in _OF_INTS and all(arg.is_integer for arg in expr.args):
@@ -93,7 +94,7 @@ def find_unwritable(expr: Any) -> Iterator[Any]:
 
 
 def of_value(value: Any) -> Iterator[Any]:
-    """The expressions in the value of a node: of extents, strides and offsets, and of ints."""
+    """The expressions in the value of a node: extents, strides and offsets of tensors, and ints."""
     for leaf in pytree.tree_leaves(value):
         numbers = (leaf,)
         if isinstance(leaf, torch.Tensor):
@@ -105,14 +106,14 @@ def of_value(value: Any) -> Iterator[Any]:
 
 
 def replace(expr: Any, names: dict[Any, Any]) -> Any:
-    """With symbols in the place of parts, the largest first."""
+    """Replaces parts of an expression by symbols, the largest parts first."""
     if expr in names:
         return names[expr]
     return expr.func(*(replace(arg, names) for arg in expr.args)) if expr.args else expr
 
 
 def drop_max(expr: Any) -> Any:
-    """A stride without the max(1, extent) that PyTorch has in it: where an extent is 0, strides have no meaning."""
+    """Removes from a stride the max(1, extent) that PyTorch adds: for an extent of 0, strides have no meaning."""
     if not expr.args:
         return expr
     args = [drop_max(arg) for arg in expr.args]

@@ -1,9 +1,9 @@
 # ===- _graph.py - From AOTAutograd's graph to a program and its bindings ------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Makes an exported program of a functional ATen graph.
+"""Converts a functional ATen graph to an exported program.
 
-Such a graph has tensors and symbolic ints as inputs, its mutations as trailing ``aten.copy_``, and constants as
-attributes. An int that is the extent of an input is read from it; any other is an integer of the program.
+Inputs of such a graph are tensors and symbolic ints. Its mutations are trailing ``aten.copy_`` ops, its constants are
+attributes. An int that equals the extent of an input is read from it; any other int becomes an integer of the program.
 """
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from torch.utils._python_dispatch import _disable_current_modes
 from . import _aliases, _archive, _computed, _devices, _errors, _expressions, _modules, _places, _strides, _versions
 from ._program import Argument, Constant, InputView, Output, Program, View
 
-# Larger constants stay where they are and are bound like inputs.
+# Larger constants stay in their memory and are bound like inputs.
 _MAX_CONSTANT_BYTES = 1024
-# In the metadata of arguments that are weights: the same tensors at most calls.
+# Metadata key of arguments that are weights, that is, the same tensors in most calls.
 WEIGHT = "luminal_weight"
-# In the metadata of arguments that need not have the strides that they were traced with.
+# Metadata key of arguments whose strides may differ from those of the traced call.
 UNGUARDED = "luminal_unguarded"
-# Of an argument whose writes AOTAutograd counts.
+# Metadata key of arguments whose writes AOTAutograd counts.
 COUNTED = "luminal_counted"
 aten = torch.ops.aten
 
 
 def make_program(graph_module: fx.GraphModule, device: str = "", in_place: bool = True) -> Program | None:
-    """Builds the program; None where the graph computes no tensor. ``device``: the name of the one that runs it, or empty.
-    ``in_place``: whether strided arguments are read where they lie. Raises DTypeError or DeviceError."""
+    """Builds the program; None if the graph computes no tensor. ``device``: name of the device that runs it, or empty.
+    ``in_place``: whether strided arguments are read in place. Raises DTypeError or DeviceError."""
     return _Builder(graph_module).build(device, in_place)
 
 
@@ -51,7 +51,7 @@ class _Builder:
         self.graph = _archive.copy_graph(source.graph)
         self.output = self.graph.output_node()
         self.arguments = self.graph.find_nodes(op="placeholder")
-        # A part of a graph has its inputs where they are first used.
+        # In a part of a graph, the inputs are at their first uses; move them to the beginning.
         for node in reversed(self.arguments):
             if node is not next(iter(self.graph.nodes)):
                 next(iter(self.graph.nodes)).prepend(node)
@@ -146,7 +146,8 @@ class _Builder:
             raise _errors.DTypeError(f"input '{node.name}' is a {type(value).__name__}: only tensors and ints are")
 
     def read_int(self, position: int, node: fx.Node) -> None:
-        """Leaves in the graph an int that the program has to be given."""
+        """Handles an int argument: keeps it in the graph if the caller must pass it, otherwise replaces it by an extent
+        or constant."""
         value = node.meta["val"]
         if node.users and isinstance(value, torch.SymInt):
             expr = value.node.expr
@@ -168,7 +169,7 @@ class _Builder:
             self.graph.erase_node(node)
 
     def carry_symbols(self) -> None:
-        """The ints that no node reads, but extents are made of."""
+        """Adds ints that no node reads but that extents depend on."""
         needed = {symbol for node in self.arguments if isinstance(node.meta["val"], torch.Tensor) and node.users
                   for extent in node.meta["val"].shape for symbol in _aliases.expr_of(extent).free_symbols}
         for position, node in enumerate(self.source.graph.find_nodes(op="placeholder")):
@@ -178,13 +179,13 @@ class _Builder:
                 self.symbols[value.node.expr] = (position, None)
 
     def refuse_unknown_sizes(self) -> None:
-        """A part of a graph may read a tensor whose extents are made of sizes that no argument of the part has."""
+        """Refuses a part that reads a tensor whose extents depend on sizes that no argument of the part determines."""
         tensors = [node for node in self.arguments if isinstance(node.meta.get("val"), torch.Tensor) and node.users]
         extents = [(node, _aliases.expr_of(extent)) for node in tensors for extent in node.meta["val"].shape]
         extents += [(node, _aliases.expr_of(node.meta["val"])) for node in self.arguments if node.name in self.integers]
         known = set(self.symbols)
         for _, expr in extents:
-            # As the runtime does (luminal/Support/SymbolSolver.h): one symbol from an extent that is linear in it.
+            # Like the runtime (luminal/Support/SymbolSolver.h), solves for one symbol in an extent that is linear in it.
             unknown = expr.free_symbols - known
             if len(unknown) == 1 and (slope := sympy.expand(expr).diff(*unknown)).is_Integer and slope != 0:
                 known |= unknown
@@ -199,7 +200,7 @@ class _Builder:
         for node in list(self.graph.find_nodes(op="get_attr")):
             value = getattr(self.source, node.target)
             if not isinstance(value, torch.Tensor):
-                continue  # the graph of a higher-order op, which the importer names
+                continue  # the graph of a higher-order op; the importer reports it
             with _disable_current_modes():
                 real = value.detach()
             meta = node.meta.get("val")
@@ -214,7 +215,7 @@ class _Builder:
                 self.inputs[lifted.name] = Constant(real)
 
     def expand_size_sums(self) -> None:
-        """Sums of sizes become additions: archives have no ``torch.sym_sum``."""
+        """Replaces sums of sizes by additions, because archives do not support ``torch.sym_sum``."""
         for node in self.graph.find_nodes(op="call_function", target=torch.sym_sum):
             total: Any = 0
             for term in node.args[0]:
@@ -234,7 +235,8 @@ class _Builder:
         return [(target, node.args[1]) for node, target in self.writes.items()]
 
     def name_sizes(self) -> dict[Any, Any]:
-        """Symbols for what no archive can hold, each an integer that the caller computes; by what they stand for."""
+        """Symbols for expressions that no archive can express, keyed by expression. The caller computes each as an
+        integer."""
         found = _computed.name_sizes(self.graph)
         for expr, symbol in found.items():
             self.require_symbols(expr)
@@ -245,7 +247,8 @@ class _Builder:
         return found
 
     def view_input(self, position: int, base: fx.Node, result: fx.Node) -> InputView:
-        """AOTAutograd makes such outputs anew, from the strides and the offset that this one has."""
+        """An output that is a view of an argument. AOTAutograd creates such outputs again from this one's strides and
+        offset."""
         def value_of(arg: Any) -> Any:
             if not isinstance(arg, fx.Node):
                 return arg
@@ -293,7 +296,7 @@ class _Builder:
         return outputs, tensors
 
     def leave_numbers(self, symbols: set[Any]) -> None:
-        """Leaves to PyTorch the ops that read numbers from tensors, where an output is made of such numbers."""
+        """Leaves the ops that read numbers from tensors to PyTorch, if an output depends on such numbers."""
         ops = [_errors.UnsupportedOp(f"{node.target}: gives a number to the caller", node.name, *_places.place_of(node))
                for node in self.source.graph.find_nodes(op="call_function", target=aten._local_scalar_dense.default)
                if any(expr.free_symbols & symbols for expr in _expressions.of_value(node.meta["val"]))]
@@ -316,13 +319,14 @@ class _Builder:
         return Output(index, permutation=tuple(order.index(d) for d in range(len(order))))
 
     def knows(self, exprs: Sequence[Any]) -> bool:
-        """Whether a call has the values of all symbols of these."""
+        """Whether a call determines all symbols of these expressions."""
         for expr in exprs:
             self.require_symbols(expr)
         return all(expr.free_symbols <= self.symbols.keys() for expr in exprs)
 
     def require_symbols(self, expr: Any) -> None:
-        """An int argument that only such an output reads was removed: its value is still the caller's."""
+        """Finds int arguments that were removed because only such an output reads them; the caller still passes their
+        values."""
         for symbol in expr.free_symbols:
             for position, node in enumerate(self.source.graph.find_nodes(op="placeholder")):
                 value = node.meta["val"]

@@ -1,6 +1,6 @@
 # ===- _integers.py - Ints that a call takes beside its tensors ---------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which they are, whether they are ints, and the shapes of a call with them."""
+"""The ints that a call takes in addition to its tensors: their names, checks, and the shapes of a call with them."""
 from __future__ import annotations
 
 from typing import Any
@@ -11,7 +11,7 @@ from .devices import Executable
 
 
 def integers_of(artifact: Executable) -> list[str]:
-    """Names of the ints that a call takes beside its tensors."""
+    """Names of the ints that a call takes in addition to its tensors."""
     return getattr(artifact, "integers", [])
 
 

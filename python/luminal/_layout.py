@@ -1,10 +1,13 @@
 # ===- _layout.py - Where a tensor holds what it is -------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""To ask PyTorch of each tensor what it is takes most of the time of a call with many weights, and hardly one changes from
-one call to the next. So the library compares what was asked with what the tensor of C++ holds, and asks where that changed.
+"""Finds where a tensor object of PyTorch stores its properties.
 
-Nothing tells where it holds that. So it is looked for in tensors of which one thing after another differs, and where it is
-not found in one place alone, every tensor is asked at each call.
+Asking PyTorch for the properties of each tensor takes most of the time of a call with many weights, although hardly one
+changes between calls. So the library compares the memory of the C++ object with its earlier contents, and only asks again
+after a change.
+
+PyTorch does not document the layout of that object. It is determined here by comparing tensors that differ in one
+property at a time. If a property is not found at exactly one place, every tensor is asked at each call.
 """
 from __future__ import annotations
 
@@ -18,11 +21,11 @@ from torch.utils._python_dispatch import _disable_current_modes
 from . import _capi, _objects
 
 _WORD = ctypes.sizeof(ctypes.c_uint64)
-# Words that are looked at, of a tensor of C++ and of its storage: both are at least so large.
+# Number of words examined of a C++ tensor and of its storage; both are at least that large.
 _OF_TENSOR, _OF_STORAGE = 22, 8
-# Dims whose extents and strides lie in the tensor itself.
+# Tensors up to this rank store extents and strides in the object itself.
 _MOST_RANK = 5
-# The first two words: the class of C++, and how many hold the object.
+# The first two words are the C++ class and the reference count.
 _HEAD = 2
 
 
@@ -40,12 +43,12 @@ def _only(places: Iterable[int]) -> int | None:
 
 
 def _place_of(values: Sequence[int], words: Sequence[Sequence[int]]) -> int | None:
-    """The one place where each object has its value."""
+    """The only place at which each object has its value; None if there is not exactly one."""
     return _only(i for i in range(_HEAD, len(words[0])) if all(w[i] == value for w, value in zip(words, values)))
 
 
 def _dims(tensors: Sequence[torch.Tensor], offset: int, name: str) -> int | None:
-    """Where in the description the extents or strides are."""
+    """The offset of the extents or strides in the description."""
     function = getattr(_objects.library(), f"aoti_torch_get_{name}")
     function.restype, function.argtypes = ctypes.c_int32, [ctypes.c_void_p, ctypes.c_void_p]
     found = set()
@@ -59,7 +62,7 @@ def _dims(tensors: Sequence[torch.Tensor], offset: int, name: str) -> int | None
 
 
 def _type(offset: int) -> int | None:
-    """What tells the element type and the device: one tensor becomes, over the same memory, one of each type."""
+    """The offset of the word with element type and device: found by giving one tensor each type over the same memory."""
     memory, tensor = torch.zeros(16), torch.zeros(16).view(torch.uint8)
     seen = []
     for name in _capi.DTYPES:
@@ -74,7 +77,7 @@ def _type(offset: int) -> int | None:
 
 
 def _owner() -> int | None:
-    """What tells that a storage's memory is another's too, to be copied when it is written to."""
+    """The offset of the word that says that a storage's memory is shared and must be copied before a write."""
     tensor = torch.zeros(4)
     storage = tensor.untyped_storage()._cdata
     before = _read(storage, _OF_STORAGE)
@@ -104,12 +107,12 @@ def _look(offset: int) -> _capi.TensorLayout | None:
 
 @functools.cache
 def find() -> _capi.TensorLayout | None:
-    """None where this version of PyTorch holds it in another way."""
+    """The layout; None if this version of PyTorch stores these properties differently."""
     reader = _objects.reader()
     if reader is None or _objects.tensor_reader(False) is None:
         return None
     try:
-        with _disable_current_modes(), torch.no_grad():  # a graph may be traced now, with tensors that have no memory
+        with _disable_current_modes(), torch.no_grad():  # tracing may be active, whose tensors have no memory
             return _look(reader.offset)
     except (AttributeError, RuntimeError):
         return None

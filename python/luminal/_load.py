@@ -1,6 +1,6 @@
 # ===- _load.py - luminal.load ----------------------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs artifacts on numpy arrays, on whatever DLPack exchanges, or on torch tensors."""
+"""Runs artifacts on numpy arrays, on objects that support DLPack, or on torch tensors."""
 from __future__ import annotations
 
 import os
@@ -12,17 +12,17 @@ from . import _errors, _profile
 from ._artifact import Artifact, Tensor, describe
 from .devices import Executable
 
-# numpy has no name for these: two or one byte without meaning, as in the files of luminal-run.
+# numpy has no types for these: use uninterpreted items of one or two bytes, as in the files of luminal-run.
 _VOID = {"bfloat16": "V2", "float8_e4m3fn": "V1", "float8_e5m2": "V1"}
 
 
 def load(path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = None, *, threads: int = 0,
          device: str = "") -> Model:
-    """Loads an artifact (``.lum``). Loading runs native code: load only what you would execute.
+    """Loads an artifact (``.lum``). Loading runs native code: only load files that you would execute.
 
-    ``weights``: the ``.pt2`` or ``.safetensors`` file with the weights, where they are neither in the artifact nor in
-    the file that it was compiled with, beside it. ``threads``: of a call; 0 means all that the process may use.
-    ``device``: the registered device that runs it, by name; it reads no file of weights, and needs torch. Raises
+    ``weights``: the ``.pt2`` or ``.safetensors`` file with the weights, if they are neither in the artifact nor in the
+    file beside it from which it was compiled. ``threads``: number of threads of a call; 0: all that the process may use.
+    ``device``: name of the registered device that runs it; cannot be combined with ``weights``, and needs torch. Raises
     ArtifactError.
     """
     if sys.modules.get("torch") is not None:
@@ -39,10 +39,11 @@ def load(path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = 
 
 
 class Model:
-    """A loaded artifact: takes its inputs in order, then its integers, or by name; returns a list of outputs.
+    """A loaded artifact. A call takes its inputs in order, followed by its integers, or by name, and returns a list of
+    outputs.
 
-    Given torch tensors, or loaded for a device by name, it returns torch tensors, else numpy arrays. An input that the program writes to is changed in
-    place. States carry over from call to call until ``reset``.
+    Outputs are torch tensors if an input is one or the model was loaded for a device by name, otherwise numpy arrays.
+    Inputs that the program writes to are changed in place. States carry over from call to call until ``reset``.
     """
 
     def __init__(self, artifact: Executable, threads: int, device: str = "") -> None:
@@ -65,14 +66,15 @@ class Model:
         return getattr(self._artifact, "integers", [])
 
     def reset(self) -> None:
-        """States start from the model's own values at the next call."""
+        """Makes states start from the model's initial values at the next call."""
         if not isinstance(self._artifact, Artifact):
             raise _errors.DeviceError(f"device '{self._device}' does not reset states")
         self._artifact.reset()
 
     def profile(self, trace: str | os.PathLike[str] | None, args: tuple[Any, ...] = (),
                 kwargs: Mapping[str, Any] | None = None, *, calls: int = 1) -> _profile.Profile:
-        """Times each step of a call on ``args`` and ``kwargs``, or of several; ``trace``: a file for Perfetto, or None.
+        """Times each step of a call with ``args`` and ``kwargs``, or of several calls. ``trace``: a file for Perfetto, or
+        None.
 
         States carry over as in any other call.
         """

@@ -1,8 +1,9 @@
 # ===- _modules.py - The user's names of the parts of a graph ---------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which module of the user's each node of a graph is of: a table beside programs and artifacts.
+"""The user's module for each node of a graph, as a table beside programs and artifacts.
 
-It is in no program and in no key of the cache, so models with equal graphs share one artifact, and each shows its own names.
+The table is part of neither programs nor cache keys, so models with equal graphs share one artifact, and each shows its
+own names.
 """
 from __future__ import annotations
 
@@ -19,29 +20,29 @@ from . import _places
 if TYPE_CHECKING:
     from torch import fx
 
-# What the compiler and the runtime call the table (luminal/Support/ModulePaths.h).
+# The names of the members with these tables (luminal/Support/ModulePaths.h).
 _MEMBER, _PLACES = "modules.json", "places.json"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-# Dynamo's names of modules are expressions: L['self']._modules['layers'][0], G['model'].head.
+# Dynamo names modules by expressions: L['self']._modules['layers'][0], G['model'].head.
 _STEP = re.compile(r"\._(?:modules|parameters|buffers)\b|(?:__)?getattr(?:__)?\([^,]*, *'([^']*)'\)|\.(\w+)|\[(\d+)\]|\['([^']*)'\]")
 _ROOT = re.compile(r"^[LG]\[['\"](\w+)['\"]\]")
 _HIDDEN = {"__closure__", "cell_contents", "__self__", "__wrapped__", "__func__"}
 
 
-# In the metadata of nodes: the path, where the stack of modules alone does not tell it.
+# Metadata key of the path of a node, if the stack of modules alone does not determine it.
 _PATH = "luminal_module"
 
 
 class Root(NamedTuple):
-    """The function that is compiled, or the module whose method it is."""
+    """The compiled function, or the module whose method it is."""
 
     argument: str
-    """Its name for the module; empty where there is none."""
+    """The name of the argument that is the module; empty if there is none."""
     name: str
 
 
 def _path(text: str, argument: str = "self") -> str:
-    """The path as the user would write it, from the module that is ``argument`` to the function."""
+    """The path as the user would write it, starting from the module that is ``argument``."""
     text = text.split("@")[0]  # calls of one module after the first are numbered
     root = _ROOT.match(text)
     if root is None and "[" not in text:
@@ -64,19 +65,19 @@ def _class(kind: Any) -> str:
 
 
 def of_node(node: fx.Node, root: Root | None = None) -> str:
-    """The path of its module, of the model itself its class; empty where PyTorch does not tell."""
+    """The path of the node's module, or the class of the model itself; empty if unknown."""
     if _PATH in node.meta:
         return node.meta[_PATH]  # type: ignore[no-any-return]
     stack = node.meta.get("nn_module_stack")
     if not stack:
-        # What a function computes itself has a place in its code; what a pass adds has none.
+        # An op of the function itself has a location in its code; an op added by a pass has none.
         return root.name if root is not None and node.meta.get("stack_trace") else ""
     path, kind = next(reversed(stack.values()))
     return _path(path, root.argument if root is not None else "self") or _class(kind)
 
 
 def mark(graph: fx.Graph, root: Root | None) -> None:
-    """Notes the paths at the nodes of dynamo's graph of ``root``, as copies and parts of it keep them."""
+    """Records the paths of the nodes of ``root`` in their metadata, which copies and parts of the graph keep."""
     if root is not None:
         for node in graph.nodes:
             if path := of_node(node, root):
@@ -84,7 +85,7 @@ def mark(graph: fx.Graph, root: Root | None) -> None:
 
 
 def root_of_frame() -> Root | None:
-    """Of the code that dynamo compiles now, of which it does not tell its backends."""
+    """The root of the frame that dynamo is compiling, which it does not pass to backends."""
     import torch
     from torch._dynamo.symbolic_convert import InstructionTranslator
     try:
@@ -95,20 +96,20 @@ def root_of_frame() -> Root | None:
     for argument in (*code.co_varnames[:min(code.co_argcount, 1)], "self"):
         if isinstance(module := values.get(argument), torch.nn.Module):
             return Root(argument, type(module).__name__)
-    # What follows a break of a graph is a function of its own.
+    # The code after a graph break is a separate function.
     return Root("", re.sub(r"^torch_dynamo_resume_in_(.*)_at_\d+$", r"\1", code.co_name).strip("<>"))
 
 
 class Table(dict[str, str]):
-    """The paths by the names of nodes, and the lines of the user's code."""
+    """Maps names of nodes to paths of modules, with the lines of the user's code."""
 
     places: dict[str, str]
-    """``file:line``, where that is not what an archive says, the innermost line."""
+    """``file:line``, if that differs from the innermost line, which the archive has."""
 
 
 def table(nodes: Iterable[fx.Node]) -> Table:
-    """The paths by the names of nodes. A node that was made without one is of the module of what it reads, else of what
-    reads it."""
+    """The paths by the names of nodes. A node without a path gets that of a node that it reads or, failing that, of one
+    that reads it."""
     nodes = [node for node in nodes if node.op not in ("placeholder", "output")]
     found = {node: of_node(node) for node in nodes}
     for order, near in ((nodes, "all_input_nodes"), (reversed(nodes), "users")):
@@ -122,7 +123,7 @@ def table(nodes: Iterable[fx.Node]) -> Table:
 
 
 def put(data: bytes, modules: Mapping[str, str]) -> bytes:
-    """An artifact with the table; as it is where it has one, or the table is empty."""
+    """Adds the table to an artifact, unless the artifact has one or the table is empty."""
     return _add(data, _MEMBER, modules)
 
 
@@ -138,7 +139,7 @@ def _add(data: bytes, name: str, entries: Mapping[str, str]) -> bytes:
 
 
 def without(data: bytes) -> bytes:
-    """An artifact without the table, for any model with its graph."""
+    """The artifact without the table, which fits any model with the same graph."""
     blob = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(blob, "w") as new:
         for info in old.infolist():
@@ -153,6 +154,6 @@ def digest(modules: Mapping[str, str]) -> str:
 
 
 def put_in_archive(data: bytes, modules: Mapping[str, str]) -> bytes:
-    """An archive with the table, for what the compiler tells of nodes."""
+    """Adds the table to an archive, for the compiler's messages about nodes."""
     data = _add(data, f"model/extra/{_MEMBER}", modules)
     return _add(data, f"model/extra/{_PLACES}", getattr(modules, "places", {}))

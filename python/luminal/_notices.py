@@ -1,7 +1,7 @@
 # ===- _notices.py - What would else happen in silence ------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Warns of frames that dynamo gives to Python whole, so that this backend never hears of them, and of modules of PyTorch's that
-it cannot trace; ``fullgraph=True`` raises."""
+"""Warns of frames that dynamo skips completely, which this backend never sees, and of PyTorch's modules that dynamo
+cannot trace. With ``fullgraph=True``, dynamo raises instead."""
 from __future__ import annotations
 
 import contextlib
@@ -19,7 +19,7 @@ from torch._dynamo import exc
 from . import _errors
 
 log = logging.getLogger("luminal")
-# Dynamo cannot trace these; what it skips because there is nothing to compile is another exception.
+# Exceptions for code that dynamo cannot trace; it raises another one for frames without anything to compile.
 _FAILURES = (exc.Unsupported, exc.UserError)
 
 
@@ -39,7 +39,7 @@ def _frame_of_compile() -> types.FrameType | None:
 
 
 def reason(text: str) -> str:
-    """The explanation in a message of dynamo, and what it advises first, in one line."""
+    """The explanation in a message of dynamo and its first hint, in one line."""
     parts = [re.sub(r"\s+", " ", found[1]).rstrip(". ") for pattern in (
         r"Explanation: (.*?)(?=\n\s*(?:Hint|Developer|\n)|$)", r"Hint: (.*?)(?=\n|$)") if (found := re.search(pattern, text, re.S))]
     return ". ".join(parts) or _errors.one_line(text)
@@ -54,26 +54,26 @@ def text_of(error: BaseException, code: types.CodeType | None = None) -> str:
 
 
 def break_text(found: Any) -> str:
-    """Why dynamo ended a graph, and where: in the user's code, if that is known."""
+    """Why and where dynamo ended a graph; in the user's code, if known."""
     frames = list(reversed(found.user_stack or ()))
     frame = next((frame for frame in frames if _errors.is_of_user(frame.filename)), frames[0] if frames else None)
     return reason(found.reason) + (f" ({frame.filename}:{frame.lineno})" if frame is not None else "")
 
 
 def _subject(text: str) -> str:
-    """The module or function that a message of dynamo is about, where it is not one of dynamo's own objects."""
+    """The module or function that a message of dynamo is about, unless it is one of dynamo's own objects."""
     about = re.search(r"Developer debug context: (.{1,60})$", text, re.M)
     return about[1] if about is not None and "Variable" not in about[1] else "a module"
 
 
 def _is_inside(found: Any) -> bool:
-    """Whether a graph ends in a module of PyTorch's: no line of the user's code tells of it."""
+    """Whether a graph ends inside a module of PyTorch, so that no line of the user's code shows it."""
     return bool(found.user_stack) and not _errors.is_of_user(found.user_stack[-1].filename)
 
 
 @contextlib.contextmanager
 def heard() -> Iterator[list[str]]:
-    """The texts of this package's warnings, none of which is shown; other warnings are dropped."""
+    """Collects the texts of this package's warnings without showing them, and drops all other warnings."""
     texts: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -84,10 +84,10 @@ def heard() -> Iterator[list[str]]:
 
 
 def watch(ours: Callable[..., Any]) -> None:
-    """From now on each frame that is compiled by ``ours``, and that dynamo skips because it cannot trace it, is a warning."""
+    """From now on, warns when dynamo skips a frame compiled by ``ours`` because it cannot trace it."""
     handler, known = torch._dynamo.callback_handler, 0
 
-    # A backward is compiled where frames of the user's are, and dynamo would compile this one, behind a lock that it has.
+    # Without this, dynamo would compile this function too when it compiles a backward, while it holds a lock.
     @torch._dynamo.disable  # type: ignore[untyped-decorator]
     def tell(_: Any) -> None:
         nonlocal known
@@ -111,7 +111,7 @@ def watch(ours: Callable[..., Any]) -> None:
 
     forget = handler.clear
 
-    def clear() -> None:  # torch._dynamo.reset calls it
+    def clear() -> None:  # called by torch._dynamo.reset
         nonlocal known
         forget()
         known = 0
