@@ -43,6 +43,10 @@ names = {words.get(name, name) for listed in sources(r"StringRef kNames\[\] = \{
 # Of values that have no loops.
 names.add("keep")
 compare("Schedules.md", names, {name for row in rows("docs/Schedules.md", "Forms") for name in re.findall(r"`(\w+)`", row[0])})
+# Numbers and words of forms: {"rows", 1, 64}.
+numbers = set(sources(r'\{"(\w+)", \d+, [^{}"]+\}', "lib/Dialect/LLIR/Schedules"))
+shown = set(re.findall(r"`(\w+)(?: = [^`]*)?`", text("docs/Schedules.md") + text("docs/GPU.md")))
+compare("Schedules.md", numbers, numbers & shown)
 titles = set(re.findall(r'\{"([a-z ]+)",\s+emit\w+\}', text("lib/Conversion/Emitter/KernelFunction.cpp")))
 compare("CodeGeneration.md", titles, {row[0] for row in rows("docs/CodeGeneration.md", "A schedule")})
 
@@ -54,4 +58,4 @@ for option, default, _ in rows("docs/EqualitySaturation.md", "Limits"):
     number, _, unit = default.partition(" ")
     printed[option.strip("`")] = int(number.replace(",", "")) * units[unit]
 assert printed == limits, f"the code says {limits}, docs/EqualitySaturation.md {printed}"
-print(f"{len(stated)} functions, {len(limits)} limits, {len(remarks)} remarks, {len(names)} forms, {len(titles)} loops")
+print(f"{len(stated)} functions, {len(limits)} limits, {len(remarks)} remarks, {len(names)} forms with {len(numbers)} numbers, {len(titles)} loops")
