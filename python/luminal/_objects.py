@@ -1,9 +1,9 @@
 # ===- _objects.py - Tensors whose addresses the library reads ------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""PyTorch's own C functions for what a tensor is and where it lies.
+"""PyTorch's own C functions for the address and properties of a tensor.
 
-Asking each tensor in Python is most of the time of a call with many weights, and addresses may change between any two
-calls (``p.data = q``). The C function takes the tensor of C++, to which each Python tensor holds one pointer.
+Asking each tensor from Python takes most of the time of a call with many weights, and an address may change between any
+two calls (``p.data = q``). The C functions take the C++ tensor, to which each Python tensor holds one pointer.
 """
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from typing import Any
 from . import _capi
 from ._artifact import NativeWatch, Reader
 
-# What the functions below call the kind of device that is the host.
+# The number of the host in the device types of the functions below.
 _HOST = 0
-# Where a list has its length and the address of its items, as a luminal_objects; where an object has its class.
+# Offset of a list's length and of the address of its items (a luminal_objects); below it, offset of an object's class.
 LIST = object.__basicsize__
 CLASS = LIST - ctypes.sizeof(ctypes.c_void_p)
-# Whose memory PyTorch's C functions read: other subclasses may have none of their own.
+# Classes whose memory PyTorch's C functions can read; other subclasses may have no memory of their own.
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 _PLAIN_IDS = (ctypes.c_void_p * len(PLAIN))(*map(id, PLAIN))
 
@@ -38,7 +38,7 @@ def library() -> ctypes.CDLL:
 
 
 def address_of(function: object) -> int:
-    """Of a function of ctypes, in memory."""
+    """The address of a ctypes function."""
     return ctypes.cast(function, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
 
 
@@ -50,18 +50,18 @@ def _lists_are_known() -> bool:
 
 @functools.cache
 def reader() -> Reader | None:
-    """Of addresses alone; None where this version of PyTorch keeps tensors in another way, or Python lists: then Python asks
-    for them."""
+    """Reads addresses only. None if this version of PyTorch or Python lays out tensors or lists differently; Python must
+    then ask for addresses."""
     if not _lists_are_known():
         return None
     try:
         function = library().aoti_torch_get_data_ptr
     except (OSError, AttributeError):
         return None
-    # The pointer is the first thing behind the head of an object, in an object of any class of tensors.
+    # In objects of all tensor classes, the pointer directly follows the object's head.
     offset = object.__basicsize__
     function.restype, function.argtypes = ctypes.c_int32, [ctypes.c_void_p, ctypes.c_void_p]
-    with _disable_current_modes():  # a graph may be traced now, with tensors that have no memory
+    with _disable_current_modes():  # tracing may be active, whose tensors have no memory
         probes = (torch.empty(3)[1:], torch.nn.Parameter(torch.empty(2), requires_grad=False))
     for probe in probes:
         place, found = id(probe) + offset, ctypes.c_void_p()
@@ -74,9 +74,10 @@ def reader() -> Reader | None:
 
 @functools.cache
 def tensor_reader(on_host: bool, only_plain: bool = False) -> _capi.TensorReader | None:
-    """PyTorch's own C functions for what a tensor is; None where this version has not all of them, or ``reader`` is None.
+    """PyTorch's own C functions for the properties of a tensor; None if this version lacks one of them, or ``reader`` is
+    None.
 
-    ``on_host``: whether tensors must be there. ``only_plain``: whether they must be of a class of ``PLAIN``.
+    ``on_host``: whether tensors must be on the host. ``only_plain``: whether their class must be one of ``PLAIN``.
     """
     if (found := reader()) is None:
         return None
@@ -104,8 +105,8 @@ def tensor_reader(on_host: bool, only_plain: bool = False) -> _capi.TensorReader
 
 @functools.cache
 def _counters() -> tuple[int, int] | None:
-    """PyTorch's C++ functions for how often a tensor was written to, and whether nothing counts that; None where they are not
-    what they were."""
+    """PyTorch's C++ functions for the write count of a tensor, and whether it has none; None if this version's functions
+    differ."""
     try:
         exports = library()
         version, is_inference = exports._ZNK2at10TensorBase8_versionEv, exports._ZN2at6native12is_inferenceERKNS_6TensorE
@@ -128,7 +129,8 @@ def _counters() -> tuple[int, int] | None:
 
 @functools.cache
 def write_counter() -> tuple[int, int] | None:
-    """PyTorch's C++ functions that count a write to a tensor, and tell whether nothing counts them; None where Python has to."""
+    """PyTorch's C++ functions that count a write to a tensor and that say whether it has a count; None if Python must do
+    both."""
     counters = _counters()
     if counters is None:
         return None
@@ -149,7 +151,7 @@ def write_counter() -> tuple[int, int] | None:
 
 @functools.cache
 def thread_counter() -> Any:
-    """PyTorch's C++ function for the number of its threads, or one that asks it in Python."""
+    """PyTorch's C++ function for its number of threads, or a Python function that asks for it."""
     asks = _capi.NUM_THREADS(lambda: torch.get_num_threads())
     try:
         function = library()._ZN2at15get_num_threadsEv
@@ -160,7 +162,8 @@ def thread_counter() -> Any:
 
 
 def stream_reader(current: Callable[[], int], place: torch.device) -> Any:
-    """What tells the stream that ``current`` tells of ``place``: PyTorch's C function for GPUs, or one that asks in Python."""
+    """A function that returns the same stream of ``place`` as ``current``: PyTorch's C function for GPUs, or one that
+    asks in Python."""
     def ask(_: int, found: Any) -> int:
         found[0] = current() or None
         return 0
@@ -178,8 +181,8 @@ def stream_reader(current: Callable[[], int], place: torch.device) -> Any:
 
 
 def watch(positions: Sequence[int], trusts_uncounted: bool) -> NativeWatch | None:
-    """Of the tensors at ``positions`` among those of an artifact; None where Python has to look at them. ``trusts_uncounted``:
-    what nothing counts writes to is never written to."""
+    """Watches the tensors at ``positions`` among those of an artifact; None if Python must check them.
+    ``trusts_uncounted``: assume that tensors without a write count never change."""
     found, counters = reader(), _counters()
     if found is None or counters is None:
         return None

@@ -13,7 +13,8 @@ from typing import Any, Literal, TypedDict, TypeVar
 
 from . import _errors
 
-# What each mode of torch.compile sets where no option does. A call is one CUDA graph in all of them.
+# The options that each mode of torch.compile sets, unless they are given. A call can be captured in one CUDA graph in all
+# modes.
 _SEARCH = {"search_budget": 30.0}
 MODES: dict[str, dict[str, Any]] = {
     "default": {}, "lite": {}, "reduce-overhead": {}, "max-autotune": _SEARCH, "max-autotune-no-cudagraphs": _SEARCH}
@@ -28,7 +29,7 @@ def _is_of_inductor(name: str) -> bool:
 
 
 class OptionValues(TypedDict, total=False):
-    """The options as keyword arguments: what type checkers and editors read. ``Options`` has their meaning and defaults."""
+    """The options as keyword arguments, for type checkers and editors. ``Options`` documents them and their defaults."""
 
     device: str
     arch: str
@@ -55,13 +56,14 @@ class OptionValues(TypedDict, total=False):
     cache: bool
 
 
-# Options that name files, and whether each may stand behind the name of what it is for: "x=x.npy".
+# Options that name files, and whether an entry may start with the name of an input: "x=x.npy".
 _FILES = {"rules": False, "kernels": False, "sample_inputs": True}
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def takes_options(function: _F) -> _F:
-    """Gives a function of ``**options`` a signature that names each, with its type and default, for ``help`` and completion."""
+    """Gives a function of ``**options`` a signature that lists each option with its type and default, for ``help`` and
+    completion."""
     signature = inspect.signature(function)
     kept = [p for p in signature.parameters.values() if p.kind != inspect.Parameter.VAR_KEYWORD]
     added = [inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=field.type)
@@ -71,7 +73,7 @@ def takes_options(function: _F) -> _F:
 
 
 def _checked(name: str, value: Any, default: Any) -> Any:
-    """The value of an option. Raises ArgumentError where its type, or the value itself, is none that it may have."""
+    """The value of an option. Raises ArgumentError if its type or value is not allowed."""
     if isinstance(default, tuple):
         if isinstance(value, (str, os.PathLike)) or not isinstance(value, Sequence):
             raise _errors.ArgumentError(f"option {name!r} is {value!r}: expected a list of them")
@@ -96,60 +98,62 @@ def _checked(name: str, value: Any, default: Any) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """Defaults are those of ``luminal-compile``."""
+    """The defaults are those of ``luminal-compile``."""
 
     device: str = ""
-    """Which registered device runs the program, by name; empty: that of its tensors."""
+    """Name of the registered device that runs the program; empty: the device of its tensors."""
     arch: str = "native"
-    """The processor, or the GPU (``sm_90a``), that code is for."""
+    """The processor or GPU (``sm_90a``) that code is generated for."""
     precision: Literal["exact", "rounding", "finite"] = "finite"
-    """Which promises of rules are allowed: "exact", "rounding" or "finite"."""
+    """The promises of rules that are allowed: "exact", "rounding" or "finite"."""
     rules: tuple[str, ...] = ()
-    """Files of rules to search with."""
+    """Files of additional rules."""
     kernels: tuple[str, ...] = ()
-    """Files of kernels of one's own (docs/UserKernels.md)."""
+    """Files of user kernels (docs/UserKernels.md)."""
     rule_sets: tuple[str, ...] = ()
-    """Compiled-in rule sets to search with; all if empty."""
+    """Compiled-in rule sets to use; empty: all."""
     workers: int = 0
-    """Workers that schedules are for; 0: those of the machine."""
+    """Number of workers that schedules are optimized for; 0: those of the machine."""
     max_nodes: int = 0
-    """Limit of the search for equal programs; 0: the compiler's."""
+    """Limit on the nodes of saturation; 0: the compiler's default."""
     search_budget: float = 0.0
-    """Seconds to measure which program and which schedules are fastest on this machine; 0: they are estimated."""
+    """Seconds for measuring which program and which schedules are fastest on this machine; 0: they are estimated."""
     search_candidates: int = 0
-    """Programs to measure, without a limit of time unless there is a budget."""
+    """Number of programs to measure; without a budget there is no time limit."""
     seed: int = 0
-    """Another seed draws other programs."""
+    """Seed of the random draws of programs."""
     variants: tuple[str, ...] = ()
-    """Ranges of symbols for which the program is compiled once more, first to last: "s=1", "s=2..16,b=1", "s=512.."."""
+    """Ranges of symbols for which additional variants are compiled, in order of precedence: "s=1", "s=2..16,b=1",
+    "s=512.."."""
     find_variants: str = ""
-    """The symbol whose ranges that are worth a variant are found, by measuring."""
+    """The symbol for whose ranges profitable variants are found by measuring."""
     sample_inputs: tuple[str, ...] = ()
-    """Files (``.npy``, ``.safetensors``) of inputs that are measured and checked with, at the sizes that follow from them: in the
-    order of the program's inputs, or "name=file"."""
+    """Files (``.npy``, ``.safetensors``) with inputs for measuring and checking; they also determine the sizes. In the
+    order of the program's inputs, or as "name=file"."""
     threads: int = 0
-    """Threads of the compiler; 0: all of the machine."""
+    """Number of threads of the compiler; 0: all of the machine."""
     check_kernels: bool = False
-    """Whether each kernel is run as it is compiled, and compared with the reference interpreter."""
+    """Whether to run each kernel after compiling it and compare it with the reference interpreter."""
     plan_cache: str = ""
-    """Folder of what was measured on this machine; "": the user's."""
+    """Folder for the measurements of this machine; "": the user's folder."""
     report: str = ""
     """File for the compiler's report as JSON."""
     prepare: bool = True
-    """Whether what depends on weights alone is computed once, and again when PyTorch sees that they changed."""
+    """Whether values that depend only on weights are computed once, and again when PyTorch detects that the weights
+    changed."""
     in_place: bool = True
-    """Whether inputs that are not row-major are read where they lie, as far as a program can; else they are copied."""
+    """Whether inputs that are not row-major are read in place if possible; otherwise they are copied."""
     freeze: bool = False
-    """Whether that is so for inference tensors too, whose changes PyTorch does not see."""
+    """Whether values are computed once from inference tensors too, whose changes PyTorch does not detect."""
     fallback: Literal["eager", "error"] = "eager"
-    """What becomes of an op that is not supported: "eager" runs it by PyTorch, "error" raises."""
+    """How unsupported ops are handled: "eager" runs them with PyTorch, "error" raises an exception."""
     cache: bool = True
-    """Whether artifacts are kept for later processes."""
+    """Whether artifacts are cached for later processes."""
 
     @staticmethod
     def parse(values: Mapping[str, Any], mode: str | None = None) -> Options:
-        """Raises ArgumentError for an option that there is not, or of another type; warns of those of Inductor, which
-        programs that were written for it give."""
+        """Raises ArgumentError for an unknown option or a value of the wrong type. Warns of options of Inductor, which
+        programs written for Inductor may pass."""
         if mode is not None and mode not in MODES:
             raise _errors.ArgumentError(f"mode {mode!r} is none of {', '.join(MODES)}")
         fields = {field.name: field for field in dataclasses.fields(Options)}
@@ -166,7 +170,7 @@ class Options:
         return Options(**given)
 
     def rule_texts(self) -> list[str]:
-        """Those of the search for equal programs, as the C interface takes them."""
+        """The options of saturation, as the C interface takes them."""
         texts = [f"--precision={self.precision}", *(f"--eqsat-rules={path}" for path in self.rules)]
         if self.rule_sets:
             texts.append("--eqsat-rule-sets=" + ",".join(self.rule_sets))
@@ -175,7 +179,7 @@ class Options:
         return texts
 
     def texts(self, target: str, arch: str = "native") -> list[str]:
-        """As the C interface takes them. ``arch``: what code is for where no option says it."""
+        """All options, as the C interface takes them. ``arch``: the architecture if no option sets it."""
         arch = arch if self.arch == "native" else self.arch
         texts = ["--allow-missing-weights", f"--target={target}", f"--arch={arch}"]
         texts += self.rule_texts()

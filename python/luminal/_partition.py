@@ -1,6 +1,6 @@
 # ===- _partition.py - Graphs with ops that are not supported -------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Cuts a graph into parts that are compiled, and ops that PyTorch runs itself."""
+"""Splits a graph into parts that are compiled and ops that PyTorch runs."""
 from __future__ import annotations
 
 import dataclasses
@@ -22,19 +22,20 @@ log = logging.getLogger("luminal")
 CompileWhole = Callable[[fx.GraphModule], GraphRunner | None]
 _dtypes = frozenset(DTYPES.values())
 REFUSE_COSTLY = "--refuse-costly"
-"""The option of the compiler by which ops whose cost grows faster than their operands are not supported."""
+"""The compiler option that treats ops whose cost grows faster than their operands as unsupported."""
 _OF_LIBRARIES = frozenset({"transformers::grouped_mm_fallback"})
-"""Ops of other libraries that the importer knows."""
+"""Ops of other libraries that the importer supports."""
 
 
 def compile_parts(graph_module: fx.GraphModule, compile_whole: CompileWhole, is_strict: bool,
                   note: Callable[[list[_errors.UnsupportedOp]], None] | None = None,
                   has_kernels: bool = False, decomposed: Collection[Any] = ()) -> Callable[[list[Any]], Sequence[Any]]:
-    """The graph as one artifact; where ops are not supported, as several with eager calls between them.
+    """Compiles the graph as one artifact or, if it has unsupported ops, as several artifacts with eager calls between
+    them.
 
-    ``is_strict``: raises UnsupportedOpError instead. ``note``: called with the ops that PyTorch runs. ``has_kernels``:
-    whether the compiler is given kernels, which ops of other libraries may be. ``decomposed``: the ops that the graph
-    has been traced without. Raises DecomposeMore or FixSizes, to be called with another graph.
+    ``is_strict``: raise UnsupportedOpError instead of splitting. ``note``: called with the ops that PyTorch runs.
+    ``has_kernels``: whether there are user kernels, which may implement ops of other libraries. ``decomposed``: the ops
+    that were decomposed in tracing. Raises DecomposeMore or FixSizes if it must be called again with another graph.
     """
     _views.explain_memory(graph_module)
     inputs, outputs = _complex.make_real(graph_module)
@@ -44,9 +45,9 @@ def compile_parts(graph_module: fx.GraphModule, compile_whole: CompileWhole, is_
 def _compile_real(graph_module: fx.GraphModule, compile_whole: CompileWhole, is_strict: bool,
                   note: Callable[[list[_errors.UnsupportedOp]], None] | None, has_kernels: bool,
                   decomposed: Collection[Any]) -> Callable[[list[Any]], Sequence[Any]]:
-    """The same of a graph whose arguments and results are real."""
+    """The same for a graph whose arguments and results are real."""
     unsupported: dict[str, _errors.UnsupportedOp] = {}
-    # Those that are written to.
+    # Arguments that are written to have remained complex.
     is_inside = not any(map(_complex.is_complex, (*graph_module.graph.find_nodes(op="placeholder"),
                                                   *graph_module.graph.output_node().all_input_nodes)))
     foreign = _foreign_nodes(graph_module, has_kernels, is_inside)
@@ -65,9 +66,9 @@ def _compile_real(graph_module: fx.GraphModule, compile_whole: CompileWhole, is_
         _sizes.fix(graph_module, _symbols_in_floats(graph_module, foreign), "; ".join(map(str, foreign.values())))
         ops = list(unsupported.values()) + list(foreign.values())
         raise _errors.UnsupportedOpError("unsupported ops: " + "; ".join(map(str, ops)), ops)
-    # Where parts begin and end is not known yet.
+    # The boundaries of the parts are not known yet, so complex values could cross them.
     foreign |= _foreign_nodes(graph_module, has_kernels, takes_complex=False)
-    # A part has no graphs of its own.
+    # Ops with graphs inside cannot be in a part.
     foreign |= {node.name: _located(_errors.UnsupportedOp(f"{node.target}: is in a graph with ops that are not supported",
                                                           node.name, "", 0), node)
                 for node in graph_module.graph.nodes if _is_loop(node) and node.name not in unsupported}
@@ -76,7 +77,7 @@ def _compile_real(graph_module: fx.GraphModule, compile_whole: CompileWhole, is_
         try:
             for name, part in parts.named_children():
                 if isinstance(part, fx.GraphModule) and name.startswith("fused_"):
-                    # What eager ops between parts return may lie otherwise than it was traced.
+                    # The results of eager ops between parts may have other strides than in the trace.
                     for argument in part.graph.find_nodes(op="placeholder"):
                         argument.meta[_graph.UNGUARDED] = True
                     compiled[name] = compile_whole(part)
@@ -99,7 +100,7 @@ def _compile_real(graph_module: fx.GraphModule, compile_whole: CompileWhole, is_
 
 
 class _Part(torch.nn.Module):
-    """A compiled part in the place of its graph."""
+    """Runs a compiled part in place of its graph."""
 
     def __init__(self, runner: GraphRunner) -> None:
         super().__init__()
@@ -120,13 +121,13 @@ def _eager(graph_module: fx.GraphModule) -> Callable[[list[Any]], Sequence[Any]]
 
 def _decompose_or_note(graph_module: fx.GraphModule, error: _errors.UnsupportedOpError,
                        unsupported: dict[str, _errors.UnsupportedOp], decomposed: Collection[Any]) -> None:
-    """Adds the ops of the error by node, unless decomposing them is new: then the graph is traced again."""
+    """Records the ops of the error by node, unless they can be decomposed: then raises DecomposeMore to trace again."""
     nodes = {node.name: node for node in graph_module.graph.nodes}
     found = {op.node: _located(op, nodes[op.node]) for op in error.ops if op.node in nodes}
     if not found:
         raise error
     known = _trace.decompositions()
-    # What a costly op is decomposed into costs no less.
+    # Decomposing a costly op would not make it cheaper.
     if more := {nodes[name].target for name, op in found.items()
                 if nodes[name].target in known and not op.is_costly} - set(decomposed):
         raise _trace.DecomposeMore(more)
@@ -134,7 +135,7 @@ def _decompose_or_note(graph_module: fx.GraphModule, error: _errors.UnsupportedO
 
 
 def _located(op: _errors.UnsupportedOp, node: fx.Node) -> _errors.UnsupportedOp:
-    """With the user's module, and the line of the user's code rather than of a module of PyTorch's."""
+    """The op with the user's module, and with the line of the user's code instead of one in PyTorch's modules."""
     file, line = _places.user_place_of(node)
     return dataclasses.replace(op, file=file, line=line, module=_modules.of_node(node))
 
@@ -145,7 +146,7 @@ def _values(value: Any) -> list[torch.Tensor]:
 
 
 def _foreign_nodes(graph_module: fx.GraphModule, has_kernels: bool, takes_complex: bool) -> dict[str, _errors.UnsupportedOp]:
-    """Nodes that no archive can hold: of other dtypes, layouts, devices, or with graphs inside."""
+    """Nodes that no archive can express: with other dtypes, layouts or devices, or with graphs inside."""
     found = {}
     for node in graph_module.graph.nodes:
         reason = ""
@@ -158,12 +159,12 @@ def _foreign_nodes(graph_module: fx.GraphModule, has_kernels: bool, takes_comple
                     reason = f"has layout {tensor.layout}"
                 elif tensor.dtype not in _dtypes and not (takes_complex and tensor.is_complex()):
                     reason = f"has dtype {str(tensor.dtype).removeprefix('torch.')}"
-            # The importer reads assertions about conditions.
+            # The importer supports assertions about conditions.
             is_assertion = node.target is torch.ops.aten._assert_scalar.default
             if any(_is_scalar(n) for n in operands) and not (_is_scalar(node) or _is_int(node) or is_assertion):
                 reason = "has an argument that is a float or condition of sizes"
             if _is_loop(node):
-                pass  # The importer takes its graph.
+                pass  # The importer reads its graph.
             elif isinstance(node.target, torch._ops.HigherOrderOperator):
                 reason = "is a higher-order op" if node.target is not torch.ops.higher_order.with_effects else (
                     "has an effect beside its results")
@@ -178,12 +179,12 @@ def _foreign_nodes(graph_module: fx.GraphModule, has_kernels: bool, takes_comple
 
 
 def _is_loop(node: fx.Node) -> bool:
-    """Whether it runs a graph for each row of tensors."""
+    """Whether the node runs a graph for each row of tensors."""
     return isinstance(node.target, torch._ops.HigherOrderOperator) and node.target.name() in ("scan", "associative_scan")
 
 
 def _symbols_in_floats(graph_module: fx.GraphModule, names: Collection[str]) -> set[str]:
-    """Symbols of the sizes that nodes of these names read as floats or conditions."""
+    """Symbols of the sizes that these nodes read as floats or conditions."""
     values = [n.meta["val"] for node in graph_module.graph.nodes if node.name in names
               for n in node.all_input_nodes if isinstance(n.meta.get("val"), (torch.SymFloat, torch.SymBool))]
     return {str(symbol) for value in values for symbol in value.node.expr.free_symbols}
@@ -198,7 +199,7 @@ def _is_int(node: fx.Node) -> bool:
 
 
 def _is_of_write(node: fx.Node) -> bool:
-    """Whether it writes to an argument, or is a view of one that was written to."""
+    """Whether the node writes to an argument, or is a view of one that was written to."""
     return any(source.target is torch.ops.aten.copy_.default for source in _aliases.sources(node))
 
 
@@ -209,8 +210,8 @@ class _Support(OperatorSupportBase):
     def is_node_supported(self, submodules: Any, node: fx.Node) -> bool:
         if node.op != "call_function" or node.name in self.refused:
             return False
-        # Writes, and views of what they wrote, stay where they are: after everything that reads. Floats and conditions of
-        # sizes are Python's.
+        # Writes, and views of their results, stay after all ops that read. Floats and conditions of sizes are computed in
+        # Python.
         if (_is_of_write(node) or node.target is torch.ops.aten._assert_scalar.default
                 or any(map(_is_scalar, (node, *node.all_input_nodes)))):
             return False
@@ -228,7 +229,7 @@ def _split(graph_module: fx.GraphModule, refused: set[str]) -> fx.GraphModule:
 
 
 def _give_symbols(parts: fx.GraphModule, call: fx.Node) -> None:
-    """Makes ints arguments of a part that its sizes are made of, where no extent of an argument is the int itself."""
+    """Passes ints to a part whose sizes depend on them, if no extent of an argument is exactly that int."""
     part = parts.get_submodule(str(call.target))
     assert isinstance(part, fx.GraphModule)
     arguments = part.graph.find_nodes(op="placeholder")

@@ -1,8 +1,8 @@
 # ===- _prepared.py - When what is computed from weights is computed again ------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What an artifact computes once from weights is kept while they are the same tensors with the same values.
+"""Keeps the values that an artifact precomputed from weights while the weights are the same tensors with the same values.
 
-A weight that changed is known by its address and by the version that PyTorch counts up at every write that it sees.
+A change of a weight is detected by its address and by the version that PyTorch increments at every write that it sees.
 """
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _version_of = operator.attrgetter("_version")
 
 
 def invalidate(model: torch.nn.Module | torch.Tensor | Callable[..., Any]) -> None:
-    """Tells of a write to weights of ``model`` that PyTorch does not see: ``p.data.add_(1)``, or by numpy.
+    """Reports a write to weights of ``model`` that PyTorch does not see, such as ``p.data.add_(1)`` or a write by numpy.
 
-    The next call computes anew what is computed once from weights; also of other models, which costs them one such
-    computation. For CUDA graphs that calls were captured into it is computed at once: none may be running.
+    The next call recomputes everything that is precomputed from weights, also for other models. For CUDA graphs into
+    which calls were captured, this happens at once, so none of them may be running.
     """
     global _invalidated
     if not isinstance(model, torch.Tensor) and not callable(model):
@@ -39,8 +39,8 @@ def invalidate(model: torch.nn.Module | torch.Tensor | Callable[..., Any]) -> No
 
 
 def synchronize() -> None:
-    """Waits for all calls on GPUs, and raises what they, or replays of CUDA graphs that they were captured into, found: an
-    index out of range, or an assertion that does not hold."""
+    """Waits for all calls on GPUs, and raises their errors and those of replays of CUDA graphs into which they were
+    captured: an index out of range, or a failed assertion."""
     for artifact in alive():
         artifact.synchronize()
 
@@ -49,14 +49,14 @@ _watches: weakref.WeakSet[Watch] = weakref.WeakSet()
 
 
 class Watch:
-    """Numbers the values that the weights of one artifact have had."""
+    """Assigns numbers to the successive values of one artifact's weights."""
 
     def __init__(self, positions: Sequence[int], freeze: bool) -> None:
-        """``positions``: of the weights that matter, among the tensors of a call."""
+        """``positions``: of the relevant weights among the tensors of a call."""
         self.native = _objects.watch(positions, freeze)
-        """Looks at them in C, where it can."""
+        """Checks the weights in C; None if that is impossible."""
         self.known = 0
-        """What it gave last: calls may go on from there, as it is asked at each; 0: ``number`` has to be."""
+        """The last number from the native watch, which checks the weights at each call; 0: ``number`` must be called."""
         self._pick = operator.itemgetter(*positions) if len(positions) > 1 else lambda tensors: (tensors[positions[0]],)
         self._freeze = freeze
         self._lock = threading.Lock()
@@ -76,7 +76,7 @@ class Watch:
             if found := self.native.number(place):
                 return found
             self.known = 0
-            # While their memory is held, no other tensor is at these addresses.
+            # Holding their memory ensures that no other tensor gets these addresses.
             self.native.forget()
             self._held = [t.untyped_storage() for t in self._pick(objects)]
             number = self._seen[1] + 1
@@ -85,12 +85,13 @@ class Watch:
             return self.known
 
     def number(self, tensors: Sequence[torch.Tensor]) -> int:
-        """Stands for the values of the weights among the tensors of a call; 0 where they may change unseen."""
+        """A number that identifies the values of the weights among the tensors of a call; 0 if they may change without
+        being detected."""
         if self.native is not None:
             return self._number_natively(tensors)
         weights = self._pick(tensors)
         if any(map(_is_inference, weights)):
-            # What is written to them in inference mode, nothing counts.
+            # Writes in inference mode are not counted.
             if not self._freeze:
                 return 0
             versions = [-1 if t.is_inference() else t._version for t in weights]
@@ -102,10 +103,10 @@ class Watch:
             return number
         with self._lock:
             known, number = self._seen
-            if key == known:  # another thread was here first
+            if key == known:  # another thread has updated it
                 return number
             number += 1
-            # While their memory is held, no other tensor is at these addresses.
+            # Holding their memory ensures that no other tensor gets these addresses.
             self._seen = ([], number)
             self._held = [t.untyped_storage() for t in weights]
             self._seen = (key, number)
@@ -113,6 +114,6 @@ class Watch:
 
 
 def watch(sources: Sequence[Tensor], freeze: bool) -> Watch | None:
-    """Of the tensors of a call, in their order; None where nothing is computed once from them."""
+    """A watch for the tensors of a call, in their order; None if nothing is precomputed from them."""
     positions = [i for i, tensor in enumerate(sources) if tensor.is_prepared]
     return Watch(positions, freeze) if positions else None

@@ -1,6 +1,6 @@
 # ===- _profile.py - How long the steps of a call take --------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Calls in which each step is timed: a table for people, and a trace for Perfetto."""
+"""Calls in which each step is timed: a table for readers, and a trace for Perfetto."""
 from __future__ import annotations
 
 import ctypes
@@ -16,29 +16,30 @@ from .devices import Executable
 
 
 class Step(NamedTuple):
-    """A step of a call, which runs one kernel or calls a library. Numbers are means over the calls."""
+    """A step of a call, which runs one kernel or library call. All numbers are means over the calls."""
 
     name: str
-    """What it computes: the ops of the program."""
+    """The ops of the program that it computes."""
     kernel: str
-    """The kernel or the library that does it: a name of the report's ``kernels``."""
+    """The kernel or library that runs it: a name in the report's ``kernels``."""
     ms: float
     bytes: float
-    """That it reads and writes."""
+    """Bytes read and written."""
     flops: float
-    """Scalar operations: a multiplication and the addition of its product are one, a function such as exp is several."""
+    """Scalar operations. A multiply-add counts as one, a function such as exp as several."""
     share: float
-    """Of the time of all steps."""
+    """Share of the time of all steps."""
     threads: int
 
 
 class Profile:
-    """The steps of a call in the order in which they run. ``print`` shows them as a table; so does a notebook."""
+    """The steps of a call in execution order. ``print`` and notebooks show them as a table."""
 
     def __init__(self, steps: list[Step], calls: int) -> None:
         self.steps, self.calls = steps, calls
         self.ms = sum(step.ms for step in steps)
-        """Of all steps: they are timed one by one, so a call that is not profiled takes less than that and its own costs."""
+        """Total of all steps. Steps are timed one by one, so a call without profiling takes less than this plus its own
+        overhead."""
 
     def __str__(self) -> str:
         width = max([4, *(len(step.name) for step in self.steps)])
@@ -53,7 +54,7 @@ class Profile:
         return f"{_tables.count(len(self.steps), 'step')}, {self.ms:.4f} ms (mean of {_tables.count(self.calls, 'call')})"
 
     def _repr_html_(self) -> str:
-        """The steps as a table, with a bar of their time, for notebooks."""
+        """The steps as a table with bars for their times, for notebooks."""
         rows = "".join(
             f"<tr><td>{html.escape(s.name)}</td><td>{s.ms:.4f}</td><td>{s.bytes / 1e6:.3f}</td><td>{s.flops / 1e6:.3f}</td>"
             f"<td><div style='background:#4c9ed9;height:0.8em;width:{100 * s.share:.0f}px'></div></td>"
@@ -64,7 +65,7 @@ class Profile:
 
 def profile(artifact: Executable, call: Callable[[], object], calls: int,
             trace: str | os.PathLike[str] | None) -> Profile:
-    """Calls ``call``, which calls ``artifact`` once on this thread, so many times."""
+    """Makes ``calls`` calls of ``call``, which calls ``artifact`` once on this thread."""
     if not isinstance(artifact, Artifact):
         raise _errors.DeviceError("the device that runs the program does not tell how long its steps take")
     if calls < 1:
@@ -77,7 +78,7 @@ def profile(artifact: Executable, call: Callable[[], object], calls: int,
         for index in range(lib.luminal_profile_count(handle)):
             info = _capi.StepInfo(struct_size=ctypes.sizeof(_capi.StepInfo))
             _capi.check(lib.luminal_profile_step(handle, index, ctypes.byref(info)))
-            if info.calls:  # the steps of a variant run in calls that it is for
+            if info.calls:  # the steps of a variant only run in calls for which it is chosen
                 infos.append(info)
         total = sum(info.microseconds for info in infos)
         steps = [Step(info.name.decode(), info.kernel.decode(), info.microseconds / 1e3 / calls, info.bytes / calls,

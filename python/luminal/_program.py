@@ -1,6 +1,6 @@
 # ===- _program.py - A program, and what its inputs and outputs are to a caller ---===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What ``_graph`` makes of a graph and ``_runner`` calls."""
+"""A program, and the meaning of its inputs and outputs for the caller. ``_graph`` creates it, ``_runner`` calls it."""
 from __future__ import annotations
 
 import contextlib
@@ -16,29 +16,29 @@ from . import _devices, _errors, _strides
 
 @dataclasses.dataclass(frozen=True)
 class Argument:
-    """An input of the program is this argument of the graph."""
+    """An input of the program that is an argument of the graph."""
 
     position: int
     strided: bool
-    """Whether its memory was not row-major when the graph was traced."""
+    """Whether it was not row-major when the graph was traced."""
     is_guarded: bool = True
-    """Whether all calls give a tensor of these strides."""
+    """Whether every call passes a tensor with these strides."""
     layout: _strides.Layout | None = None
-    """Where the program is given its storage."""
+    """The layout of the argument, if the program takes its storage instead."""
     is_counted: bool = False
     """Whether AOTAutograd counts the writes to it (``Tensor._version``)."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Constant:
-    """An input of the program is this tensor."""
+    """An input of the program that is a fixed tensor."""
 
     tensor: torch.Tensor
 
 
 @dataclasses.dataclass(frozen=True)
 class View:
-    """A part of an output of the program, in memory: sizes, strides and offset are sympy expressions."""
+    """A view of an output of the program. Sizes, strides and offset are sympy expressions."""
 
     shape: tuple[Any, ...]
     strides: tuple[Any, ...]
@@ -47,58 +47,58 @@ class View:
 
 @dataclasses.dataclass(frozen=True)
 class InputView:
-    """A part of an argument of the graph, in memory."""
+    """A view of an argument of the graph."""
 
     position: int
-    """Of the argument."""
+    """The number of the argument."""
     ops: tuple[tuple[Any, tuple[Any, ...], dict[str, Any]], ...]
-    """Called in turn with the tensor, these arguments after it; sizes are sympy expressions."""
+    """Ops to apply in turn to the tensor, each with its other arguments; sizes are sympy expressions."""
 
 
 @dataclasses.dataclass
 class Output:
-    """An output of the graph: output ``index`` of the program, else a view of an argument, else a number (a sympy
-    expression of sizes), else any object."""
+    """An output of the graph: output ``index`` of the program, otherwise a view of an argument, otherwise a number (a
+    sympy expression of sizes), otherwise any object."""
 
     index: int | None = None
     input_view: InputView | None = None
     size: Any = None
     type: Callable[[Any], Any] = int
-    """Of the number."""
+    """The type of the number."""
     value: Any = None
     permutation: tuple[int, ...] | None = None
-    """Of the dims of the program's output: the graph's has the strides that this gives."""
+    """A permutation of the dims of the program's output that gives the graph's output its strides."""
     strides: tuple[Any, ...] | None = None
-    """Of a copy of the program's output, which is the graph's; sympy expressions."""
+    """Strides, as sympy expressions, of a copy of the program's output that becomes the graph's output."""
     view: View | None = None
-    """Of the permuted output: the graph's is that, since another output shares its memory."""
+    """A view of the permuted output that becomes the graph's output, because another output shares its memory."""
 
 
 @dataclasses.dataclass
 class Program:
-    """A graph as an archive, and what its inputs and outputs are to the graph's caller."""
+    """A graph as an archive, and the meaning of its inputs and outputs for the caller of the graph."""
 
     archive: bytes
     inputs: dict[str, Argument | Constant]
     integers: dict[str, Any]
-    """What each integer of the program is: the position of an argument, or a sympy expression of sizes."""
+    """For each integer of the program, the number of an argument or a sympy expression of sizes."""
     outputs: list[Output]
     symbols: dict[Any, tuple[int, int | None]]
-    """Where each symbol's value is: an argument and a dim, or None for an argument that is an int."""
+    """For each symbol, the argument and dim that determine it; the dim is None for an argument that is an int."""
     num_arguments: int
-    """Of the graph."""
+    """Number of arguments of the graph."""
     place: _devices.Place
-    """Where it runs."""
+    """The place where the program runs."""
     devices: list[torch.device]
-    """Of the program's outputs."""
+    """The devices of the program's outputs."""
     names: dict[str, Any]
-    """What symbols stand for that the graph does not have."""
+    """The expressions for which the program has symbols that the graph lacks."""
     modules: dict[str, str]
-    """The module that each node is of."""
+    """The module of each node."""
 
     @contextlib.contextmanager
     def explained(self) -> Iterator[None]:
-        """Says in errors of the compiler what symbols stand for."""
+        """Adds the expressions that symbols stand for to errors of the compiler."""
         try:
             yield
         except _errors.CompileError as error:

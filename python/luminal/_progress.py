@@ -1,6 +1,6 @@
 # ===- _progress.py - A line that says that a compile goes on --------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Shows how long a compile has taken, where somebody looks: in a terminal, or in a notebook."""
+"""Shows the elapsed time of a compilation in a terminal or a notebook."""
 from __future__ import annotations
 
 import contextlib
@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from typing import TextIO
 
-# Most compiles end before a line would be read.
+# Most compilations end before anyone could read a progress line.
 _QUIET_SECONDS = 1.0
 _STEP_SECONDS = 0.25
 _WIDTH = 24
@@ -24,7 +24,7 @@ def is_watched(stream: TextIO | None) -> bool:
 
 
 def line(seconds: float, budget: float) -> str:
-    """With a budget for the search a bar of it, which the rest of a compile may exceed."""
+    """The line to show; with a budget, a progress bar of the search, which the rest of the compilation may exceed."""
     if not budget:
         return f"luminal: compiling, {seconds:.0f} s"
     done = min(_WIDTH, int(_WIDTH * seconds / budget))
@@ -33,7 +33,7 @@ def line(seconds: float, budget: float) -> str:
 
 @contextlib.contextmanager
 def shown(budget: float = 0.0) -> Iterator[None]:
-    """Shows progress while its body runs, and leaves nothing behind. ``budget``: seconds of the search, 0 without one."""
+    """Shows progress during the ``with`` block, and clears it afterwards. ``budget``: seconds of the search; 0: none."""
     stream = sys.stderr
     if not is_watched(stream):
         yield

@@ -1,7 +1,7 @@
 # ===- _python.py - Calls of the library as functions of Python's own -----------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A call through ctypes takes as long as all that the library does in it. So the library gets functions of CPython that are
-in its stable ABI, and its function is made one of Python's own, which makes the outputs of a call too."""
+"""A call through ctypes takes as long as all the work that the library does in it. So the library receives the addresses
+of CPython functions of the stable ABI and provides a builtin function, which also creates the outputs of a call."""
 from __future__ import annotations
 
 import ctypes
@@ -14,7 +14,7 @@ from . import _capi, _objects
 from ._artifact import Repeat
 
 _METH_FASTCALL = 0x80
-# In the order of a luminal_python.
+# In the order of the fields of luminal_python.
 _NAMES = ("PyList_New", "PyList_SetItem", "PyObject_Call", "Py_DecRef", "PyLong_FromLong", "PyLong_AsVoidPtr",
           "PyEval_SaveThread", "PyEval_RestoreThread")
 Call = Callable[[list[Any], int], "list[Any] | int"]
@@ -29,7 +29,7 @@ class _Method(ctypes.Structure):
 
 @functools.cache
 def _maker() -> _Maker | None:
-    """Makes the function for the address of a luminal_python_repeat; None where it cannot be made."""
+    """Creates the builtin function for the address of a luminal_python_repeat; None if that is impossible."""
     if sys.implementation.name != "cpython" or _objects.reader() is None:
         return None
     try:
@@ -42,7 +42,7 @@ def _maker() -> _Maker | None:
     _capi.check(library.luminal_python_use(ctypes.byref(given)))
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     method = _Method(b"luminal_python_call", _objects.address_of(library.luminal_python_call), _METH_FASTCALL, None)
-    # A function that is made of it holds its address alone, and reads it whenever garbage is collected. So it is never freed.
+    # A builtin function only holds this struct's address, which garbage collection reads. So the struct is never freed.
     keep(ctypes.py_object(method))
     place = ctypes.addressof(method)
 
@@ -53,12 +53,13 @@ def _maker() -> _Maker | None:
 
 
 def is_available() -> bool:
-    """Whether ``repeated`` makes them."""
+    """Whether ``repeated`` can create functions."""
     return _maker() is not None
 
 
 class Repeated:
-    """Calls of a ``Repeat`` with a list of tensors and the address of stored objects, which give new outputs, or a status."""
+    """Calls of a ``Repeat`` with a list of tensors and the address of stored objects; returns new outputs, or a status.
+    """
 
     __slots__ = ("call", "_kept")
 
@@ -67,7 +68,7 @@ class Repeated:
 
 
 def repeated(repeat: Repeat, make: Callable[..., Any], outputs: Sequence[tuple[Any, ...]]) -> Repeated | None:
-    """``make``: makes an output of the arguments in ``outputs``. None where only ctypes can call."""
+    """``make`` creates an output from its entry in ``outputs``. None if only ctypes can make the call."""
     if (maker := _maker()) is None:
         return None
     places = (ctypes.c_void_p * len(outputs))(*map(id, outputs))

@@ -1,7 +1,7 @@
 # ===- _ranges.py - Steps as ranges of PyTorch's profiler -----------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""While ``torch.profiler`` runs, each step of a call is a range with the name that reports show; so it is an NVTX range inside
-``torch.autograd.profiler.emit_nvtx``."""
+"""While ``torch.profiler`` runs, each step of a call is a range with its name from reports. Inside
+``torch.autograd.profiler.emit_nvtx`` it is thus an NVTX range."""
 from __future__ import annotations
 
 import ctypes
@@ -26,22 +26,22 @@ def _end(_: Any) -> None:
     _open.ranges.pop().__exit__(None, None, None)
 
 
-# The library keeps their addresses.
+# The library keeps the addresses of these callbacks.
 _RANGES = _capi.StepRanges(ctypes.sizeof(_capi.StepRanges), None, _capi.BEGIN_RANGE(_begin), _capi.END_RANGE(_end))
 
 
 def _set(is_on: bool) -> None:
     try:
         lib = _capi.library()
-    except _errors.LibraryError:  # then there are no steps
+    except _errors.LibraryError:  # without a library there are no steps
         return
     _capi.check(lib.luminal_set_step_ranges(ctypes.byref(_RANGES) if is_on else None))
 
 
 @functools.cache
 def watch() -> None:
-    """From now on the library tells of steps while a profiler of PyTorch runs: it calls these functions when that begins and
-    ends, and so no call has to ask."""
+    """From now on, the library reports steps while a profiler of PyTorch runs. The profiler calls these hooks when it
+    starts and stops, so calls need not check for it."""
     start, stop = profiler._run_on_profiler_start, profiler._run_on_profiler_stop
 
     def started() -> None:

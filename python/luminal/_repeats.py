@@ -1,6 +1,6 @@
 # ===- _repeats.py - Calls that come again --------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What calls of one size have in common, made once."""
+"""Data that calls of one size share, created once."""
 from __future__ import annotations
 
 import dataclasses
@@ -15,7 +15,7 @@ from ._python import Repeated
 
 
 class Repeats(dict[int, Repeat]):
-    """Of one size, by the version of the weights; 0: they may change unseen."""
+    """The calls of one size, by the version of the weights; 0: they may change without being detected."""
 
     def __init__(self, make: Callable[[int], Repeat]) -> None:
         super().__init__()
@@ -30,19 +30,19 @@ class Repeats(dict[int, Repeat]):
 
 @dataclasses.dataclass(slots=True)
 class Size:
-    """What the calls of one size have in common."""
+    """Data that the calls of one size share."""
 
     shapes: Shapes
     make: Callable[..., torch.Tensor]
-    """Makes an output."""
+    """Creates an output."""
     outputs: list[tuple[Any, ...]]
-    """The arguments of ``make`` for each of them."""
+    """The arguments of ``make`` for each output."""
     repeat: Repeat | None
-    """Calls in which the library sees whether weights changed, or nothing depends on that."""
+    """Calls in which the library checks whether weights changed, or for which that is irrelevant."""
     repeats: Repeats
-    """Other calls."""
+    """All other calls, by the version of the weights."""
     repeated: Repeated | None = None
-    """Those of ``repeat``, with new outputs, as one function; None where ctypes calls it."""
+    """Makes the calls of ``repeat`` and creates outputs, as one function; None if ctypes makes the calls."""
 
 
 def make_by(make: Callable[..., torch.Tensor], *given: Any) -> torch.Tensor:
@@ -51,8 +51,8 @@ def make_by(make: Callable[..., torch.Tensor], *given: Any) -> torch.Tensor:
 
 def at_once(run: Callable[..., Sequence[Any]], sizes: Size | Callable[[list[Any], Any], Size], stored: _stored.Stored,
             watch: _prepared.Watch | None) -> Callable[[list[Any]], Sequence[Any]]:
-    """Calls by ``Size.repeated``. ``run``: makes those that it did not, and raises its errors. ``sizes``: that of all calls, or
-    what tells it by their arguments and the stored tensors."""
+    """Makes calls with ``Size.repeated``. ``run``: makes the remaining calls, and raises errors. ``sizes``: the size of
+    all calls, or a function that determines it from the arguments and the stored tensors."""
     def of_any_size(args: list[Any]) -> Sequence[Any]:
         held = stored.last
         if watch is not None and not watch.known:
@@ -70,7 +70,7 @@ def at_once(run: Callable[..., Sequence[Any]], sizes: Size | Callable[[list[Any]
     call = sizes.repeated.call
 
     def of_one_size(args: list[Any]) -> Sequence[Any]:
-        held = stored.last  # other threads may drop it
+        held = stored.last  # other threads may replace it
         if watch is not None and not watch.known:
             return run(args)
         results = call(args, held.address)

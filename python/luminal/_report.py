@@ -1,6 +1,6 @@
 # ===- _report.py - What the compiler did with a program ------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The compiler's report (``--report`` of ``luminal-compile``), to be read by programs and by people."""
+"""The compiler's report (``--report`` of ``luminal-compile``), for programs and for readers."""
 from __future__ import annotations
 
 import json
@@ -15,46 +15,46 @@ T = TypeVar("T")
 
 
 class Kernel(NamedTuple):
-    """A kernel, or a call of a library."""
+    """A kernel or library call."""
 
     name: str
     kind: str
     steps: int
-    """How many steps of a call, or of what is computed once from weights, it does."""
+    """Number of steps of a call, or of the precomputation from weights, that run it."""
 
 
 class Step(NamedTuple):
-    """A step of a call. Numbers are those at nominal sizes: symbols are 64, or the nearest value of their range."""
+    """A step of a call. Numbers are for nominal sizes: symbols are 64, or the nearest value in their range."""
 
     name: str
-    """The modules whose nodes it computes, and the kind of its kernel."""
+    """The modules of the nodes that it computes, and the kind of its kernel."""
     kernel: str
-    """The kernel or the library that does it: a name of the report's ``kernels``."""
+    """The kernel or library that runs it: a name in the report's ``kernels``."""
     source: str
     """The line of the model, or of PyTorch's module."""
     bytes: float
-    """That it reads and writes."""
+    """Bytes read and written."""
     flops: float
     """Scalar operations."""
     seconds: float | None
-    """Predicted; None for a call of a library."""
+    """Predicted time; None for a library call."""
     roofline: float | None
-    """The share of that which the machine needs at least."""
+    """Roofline bound divided by the predicted time."""
     least: float
-    """Seconds that the machine needs at least: to move the bytes, or to do the operations."""
+    """The roofline bound: seconds that the machine needs at least to move the bytes or to execute the operations."""
     schedule: str
     why: str
-    """The reasons of the schedule."""
+    """The reasons for the schedule."""
 
 
 class Rule(NamedTuple):
-    """A rule that the program was found by."""
+    """A rule by which the program was found."""
 
     name: str
     ops: int
-    """Of the program, that it made; 0 where others replaced them."""
+    """Number of the program's ops that the rule made; 0 if other rules replaced them."""
     steps: int
-    """How often the proof that the program is the given one applies it."""
+    """How often the rule is applied in the proof that the program equals the given one."""
 
 
 def _steps(program: Sequence[dict[str, Any]]) -> list[Step]:
@@ -63,36 +63,38 @@ def _steps(program: Sequence[dict[str, Any]]) -> list[Step]:
 
 
 class Report:
-    """What the compiler did: ``data`` is the report as JSON. ``print`` shows it as text, a notebook as tables, ``html`` is a
+    """The compiler's report; ``data`` is its JSON. ``print`` shows it as text, a notebook as tables; ``html`` returns a
     page with plots."""
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data
         self.seconds: float = data["seconds"]
         self.steps: int = data["steps"]
-        """Of a call."""
+        """Number of steps of a call."""
         self.phases: dict[str, float] = {phase["name"]: phase["seconds"] for phase in data["phases"]}
         """Seconds by phase."""
         self.kernels = [Kernel(k["name"], k["kind"], k["steps"]) for k in data["kernels"]]
         self.program = _steps(data.get("program", []))
         """The steps of a call, in order."""
         self.prepare = _steps(data.get("prepare", {}).get("program", []))
-        """The steps that are done once, when weights are bound."""
+        """The steps that run once, when weights are bound."""
         found = data.get("used_rules") or data.get("search", {}).get("used_rules", [])
         self.rules = [Rule(r["name"], r["ops"], r["steps"]) for r in found]
         self.searches: dict[str, dict[str, Any]] = {key: data[key] for key in data if key.startswith("search")}
-        """What the measured search did: "search", and "search of RANGES" for each variant. Empty where nothing was measured."""
+        """Reports of the measuring search: "search", and "search of RANGES" for each variant. Empty if nothing was
+        measured."""
         self.in_place: object = None
-        """The inputs that are read where they lie though they are not row-major, with the copies so far; None: there are none."""
+        """The inputs that are read in place although they are not row-major, with the number of copies so far; None if
+        there are none."""
         self.remarks: list[str] = []
-        """What is to be said of the report itself."""
+        """Remarks about the report itself."""
         functions = data.get("saturation", {}).get("functions", [])
         self.stop: str = functions[0]["stop"] if functions else ""
-        """Why the search for equal programs ended; "saturated": there are no more."""
+        """Why saturation ended; "saturated": the rules found everything they can."""
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> Report:
-        """The report that a compile wrote (``--report=FILE``). Raises ArgumentError for another file."""
+        """Reads the report that a compilation wrote (``--report=FILE``). Raises ArgumentError for any other file."""
         try:
             with open(path, encoding="utf-8") as file:
                 return Report(json.load(file))
@@ -104,7 +106,7 @@ class Report:
                 f"search: {self.stop or 'none'}")
 
     def notes(self) -> list[str]:
-        """What is said in a line each: phases, rules, what was measured, inputs in place."""
+        """Notes of one line each: phases, rules, measurements, inputs read in place."""
         lines = ["phases: " + ", ".join(f"{name} {seconds:.2f} s" for name, seconds in self.phases.items())]
         if self.rules:
             lines.append("rules: " + ", ".join(f"{r.name} ({r.ops})" if r.ops else r.name for r in self.rules))
@@ -133,7 +135,7 @@ class Report:
         return _tables.page(["step", *COLUMNS, "why"], rows, self.head(), self.notes())
 
     def html(self) -> str:
-        """One page that needs no other file: the search, kernels against the roofline, time by module, and all tables."""
+        """A self-contained page: the search, kernels against the roofline, time by module, and all tables."""
         return _report_page.write(self)
 
 
@@ -141,7 +143,7 @@ COLUMNS = ["kernel", "MB", "MFLOP", "us", "of roofline", "source"]
 
 
 def summary(search: dict[str, Any]) -> str:
-    """What a search tried, kept and found, in a line."""
+    """One line about a search: programs tried, kept and found."""
     candidates = search["candidates"]
     won = next((c["title"] for c in candidates if c.get("won")), search["program"])
     times = [(f"{1e6 * search[key]:.1f} us") if search.get(key) is not None else "" for key in ("program_seconds", "static_seconds")]
@@ -158,18 +160,19 @@ _PARTS = {"programs": "drawing and lowering programs", "schedules": "proposing s
 
 
 def is_searched(texts: Sequence[str]) -> bool:
-    """Whether these options of a compile measure: another compile may then find another program."""
+    """Whether these options measure, so that compiling again may find another program."""
     return any(text.startswith(("--search-budget=", "--search-candidates=", "--find-variants=")) for text in texts)
 
 
 def compile_with_report(archive: bytes, name: str, texts: Sequence[str]) -> tuple[bytes, list[str], Report]:
-    """As ``_capi.compile_bytes``, and what the compiler did."""
+    """Like ``_capi.compile_bytes``, with the report."""
     (data, notes), report = with_report(texts, lambda options: _capi.compile_bytes(archive, name, options))
     return data, notes, report
 
 
 def with_report(texts: Sequence[str], compile_: Callable[[list[str]], T]) -> tuple[T, Report]:
-    """What ``compile_`` returns when it is given these options, and one for a report if they have none, and the report."""
+    """Calls ``compile_`` with these options, plus one for a report if they have none; returns its result and the report.
+    """
     own = next((text.partition("=")[2] for text in texts if text.startswith("--report=")), None)
     if own:
         return compile_(list(texts)), Report.read(own)

@@ -1,6 +1,6 @@
 # ===- _report_page.py - A report as a page with plots ------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""One HTML file with SVG in it: no script, no style and no font of another file."""
+"""One HTML file with inline SVG, without scripts, external styles or fonts."""
 from __future__ import annotations
 
 import html
@@ -18,7 +18,7 @@ td,th{padding:2px 10px 2px 0;text-align:left;border-bottom:1px solid #ddd;vertic
 text{font:11px sans-serif}h2{margin-top:2em}"""
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 720, 320, 70, 40
 _BLUE, _RED, _GREY = "#2a6fb0", "#c0392b", "#888"
-# Bars of modules; the rest is in the table.
+# Maximum number of bars for modules; the table has all of them.
 _MOST_BARS = 24
 
 
@@ -78,14 +78,14 @@ def _scale(low: float, high: float, begin: float, end: float) -> Callable[[float
 
 
 def _curve(search: dict[str, Any]) -> str:
-    """The best sum of kernels over the seconds of the search."""
+    """Plots the best sum of kernel times over the duration of the search."""
     points = search.get("curve", [])
     if not points:
         return ""
     end = max(search["seconds"], points[-1]["at"])
     most, last, roof = (1e6 * value for value in (points[0]["sum_of_kernels"], points[-1]["sum_of_kernels"], search["roofline_seconds"]))
     x = _scale(0, end, _LEFT, _WIDTH - 10)
-    # What the search won is seen: it takes half of the height, however far away the roofline is.
+    # Scale the axis so that the gain of the search takes at least half of the height, however far away the roofline is.
     y = _scale(max(min(roof, last), 2 * last - most if last < most else 0.0), most, _HEIGHT - _BOTTOM - 20, 20)
     path = f"M{x(points[0]['at']):.1f} {y(most):.1f}"
     for point in points[1:]:
@@ -102,7 +102,7 @@ def _curve(search: dict[str, Any]) -> str:
 
 
 def by_module(steps: Sequence[Step]) -> list[tuple[str, float]]:
-    """Predicted seconds, of a library those that it needs at least, by the modules that steps are named for; the longest first."""
+    """Predicted seconds (for library calls the roofline bound) by module, largest first."""
     sums: dict[str, float] = {}
     for step in steps:
         name = step.name.rpartition(" (")[0] or step.name
@@ -132,7 +132,7 @@ def _log_bounds(values: Iterable[float]) -> tuple[float, float]:
 
 
 def _roofline(report: Report) -> str:
-    """Operations a second over operations a byte, with what the machine allows."""
+    """Plots operations per second over operations per byte, with the machine's limits."""
     machine = report.data.get("machine")
     steps = [s for s in report.program if s.seconds and s.bytes > 0 and s.flops > 0]
     if not machine or not steps:
