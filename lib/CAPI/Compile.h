@@ -1,4 +1,4 @@
-//===- Compile.h - What the compiling half of the C interface shares ------===//
+//===- Compile.h - Compilation for the C interface ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_CAPI_COMPILE_H

@@ -1,4 +1,4 @@
-//===- Error.h - What the C interface remembers of a failure --------------===//
+//===- Error.h - The last error of the C interface ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_CAPI_ERROR_H

@@ -1,4 +1,4 @@
-//===- Handles.h - What the handles of the C interface hold ---------------===//
+//===- Handles.h - Handles of the C interface -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_CAPI_HANDLES_H

@@ -1,4 +1,4 @@
-//===- KnownTensors.cpp - Tensors that need not be asked again ------------===//
+//===- KnownTensors.cpp - Detects tensors that have not changed -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "KnownTensors.h"

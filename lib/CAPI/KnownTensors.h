@@ -1,4 +1,4 @@
-//===- KnownTensors.h - Tensors that need not be asked again --------------===//
+//===- KnownTensors.h - Detects tensors that have not changed -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_CAPI_KNOWNTENSORS_H

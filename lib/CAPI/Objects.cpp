@@ -1,4 +1,4 @@
-//===- Objects.cpp - Calls by objects of another library ------------------===//
+//===- Objects.cpp - Calls with tensor objects of another library ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Call.h"

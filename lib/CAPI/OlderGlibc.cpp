@@ -1,4 +1,4 @@
-//===- OlderGlibc.cpp - What an older glibc has not -----------------------===//
+//===- OlderGlibc.cpp - A function that older glibc lacks -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The wheel's library links libstdc++ statically, whose std::random_device uses

@@ -1,4 +1,4 @@
-//===- Profile.cpp - Times of the steps of calls --------------------------===//
+//===- Profile.cpp - Profiles of the C interface --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Error.h"

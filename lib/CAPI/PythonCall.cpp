@@ -1,4 +1,4 @@
-//===- PythonCall.cpp - Calls as functions of Python's own ----------------===//
+//===- PythonCall.cpp - Calls made directly by the Python interpreter -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Error.h"

@@ -1,4 +1,4 @@
-//===- Ranges.cpp - Steps as ranges of another profiler -------------------===//
+//===- Ranges.cpp - Reports steps as ranges to a profiler -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Ranges.h"

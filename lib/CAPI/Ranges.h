@@ -1,4 +1,4 @@
-//===- Ranges.h - Steps as ranges of another profiler ---------------------===//
+//===- Ranges.h - Reports steps as ranges to a profiler -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_CAPI_RANGES_H

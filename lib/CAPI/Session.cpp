@@ -1,4 +1,4 @@
-//===- Session.cpp - Sessions of the C interface --------------------------===//
+//===- Session.cpp - Saturation sessions of the C interface ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Compile.h"

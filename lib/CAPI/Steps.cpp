@@ -1,4 +1,4 @@
-//===- Steps.cpp - Steps of a call, told as they run ----------------------===//
+//===- Steps.cpp - Reports the steps of a call as they run ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Steps.h"

@@ -1,4 +1,4 @@
-//===- Steps.h - Steps of a call, told as they run ------------------------===//
+//===- Steps.h - Reports the steps of a call as they run ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_CAPI_STEPS_H

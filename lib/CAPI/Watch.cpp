@@ -1,4 +1,4 @@
-//===- Watch.cpp - Whether weights are what they were ---------------------===//
+//===- Watch.cpp - Detects changes of weights -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Watch.h"

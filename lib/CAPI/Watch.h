@@ -1,4 +1,4 @@
-//===- Watch.h - Whether weights are what they were -----------------------===//
+//===- Watch.h - Detects changes of weights -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_CAPI_WATCH_H

@@ -1,4 +1,4 @@
-//===- Context.cpp - One thread's calls of an artifact --------------------===//
+//===- Context.cpp - The calls that one thread makes of an artifact -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ContextImpl.h"

@@ -1,4 +1,4 @@
-//===- ContextImpl.h - What a context holds -------------------------------===//
+//===- ContextImpl.h - Implementation of Context --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_RUNTIME_CONTEXTIMPL_H
@@ -38,11 +38,11 @@ struct Context::Impl {
     std::vector<Range> ranges;
     /// For each buffer, the index of its input, output or weight.
     std::vector<uint32_t> owners;
-    std::vector<uint8_t *> pointers;     ///< By buffer.
-    std::vector<void *> arguments;       ///< Of all steps, in a row.
-    std::vector<uint32_t> firstArgument; ///< By step.
-    std::vector<int64_t> launchValues;   ///< As Plan::launches.
-    std::vector<bool> inPlace;           ///< By input: steps write to it.
+    std::vector<uint8_t *> pointers;     ///< Address of each buffer.
+    std::vector<void *> arguments;       ///< Buffers of all steps.
+    std::vector<uint32_t> firstArgument; ///< For each step.
+    std::vector<int64_t> launchValues;   ///< Of Plan::launches.
+    std::vector<bool> inPlace;           ///< Inputs that steps write.
     /// A position in the tables that hold addresses, and the offset that is
     /// added to the tensor's address there.
     struct Place {
@@ -51,7 +51,7 @@ struct Context::Impl {
     };
     /// The places of all inputs, followed by those of all outputs.
     struct Places {
-      std::vector<uint32_t> first; ///< By tensor, and behind the last one.
+      std::vector<uint32_t> first; ///< Index in `all` by tensor; then its size.
       std::vector<Place> all;
     };
     Places argumentPlaces, bufferPlaces;

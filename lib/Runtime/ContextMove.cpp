@@ -1,4 +1,4 @@
-//===- ContextMove.cpp - Calls whose tensors lie elsewhere ----------------===//
+//===- ContextMove.cpp - Calls with moved tensors -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A fast path for the most common call, in which only the addresses of an

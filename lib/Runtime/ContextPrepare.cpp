@@ -1,4 +1,4 @@
-//===- ContextPrepare.cpp - From bindings to sizes and pointers -----------===//
+//===- ContextPrepare.cpp - Computes sizes and addresses from bindings ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ContextImpl.h"

@@ -1,4 +1,4 @@
-//===- ContextRun.cpp - One call ------------------------------------------===//
+//===- ContextRun.cpp - Runs a call ---------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ContextImpl.h"

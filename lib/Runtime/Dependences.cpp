@@ -1,4 +1,4 @@
-//===- Dependences.cpp - Which steps must wait for which ------------------===//
+//===- Dependences.cpp - Dependences between steps ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Dependences.h"

@@ -1,4 +1,4 @@
-//===- Dependences.h - Which steps must wait for which --------------------===//
+//===- Dependences.h - Dependences between steps --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_RUNTIME_DEPENDENCES_H

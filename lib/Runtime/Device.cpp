@@ -1,4 +1,4 @@
-//===- Device.cpp - What all devices share --------------------------------===//
+//===- Device.cpp - Code shared by all devices ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/Device.h"

@@ -1,4 +1,4 @@
-//===- DeviceKind.h - The kinds of devices --------------------------------===//
+//===- DeviceKind.h - A kind of device ------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_RUNTIME_DEVICEKIND_H

@@ -1,4 +1,4 @@
-//===- Devices.cpp - The table of all kinds of devices --------------------===//
+//===- Devices.cpp - The table of device kinds ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "DeviceKind.h"

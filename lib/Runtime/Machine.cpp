@@ -1,4 +1,4 @@
-//===- Machine.cpp - Files of machine models ------------------------------===//
+//===- Machine.cpp - Reads and writes machine models ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/Machine.h"

@@ -1,4 +1,4 @@
-//===- Manifest.cpp - What an artifact says about itself ------------------===//
+//===- Manifest.cpp - The manifest of an artifact -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/Manifest.h"

@@ -1,4 +1,4 @@
-//===- ManifestParser.cpp - JSON text to a manifest ---------------------===//
+//===- ManifestParser.cpp - Parses a manifest from JSON -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/Manifest.h"

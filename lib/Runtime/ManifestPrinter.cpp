@@ -1,4 +1,4 @@
-//===- ManifestPrinter.cpp - A manifest to JSON text --------------------===//
+//===- ManifestPrinter.cpp - Prints a manifest as JSON --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/Manifest.h"

@@ -1,4 +1,4 @@
-//===- ManifestVerifier.cpp - What must hold of a manifest --------------===//
+//===- ManifestVerifier.cpp - Verifies a manifest -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/Manifest.h"

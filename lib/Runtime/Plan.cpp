@@ -1,4 +1,4 @@
-//===- Plan.cpp - A manifest made ready to be evaluated -------------------===//
+//===- Plan.cpp - Size expressions of a manifest, compiled ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Plan.h"

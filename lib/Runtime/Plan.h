@@ -1,4 +1,4 @@
-//===- Plan.h - A manifest made ready to be evaluated ---------------------===//
+//===- Plan.h - Size expressions of a manifest, compiled ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_RUNTIME_PLAN_H

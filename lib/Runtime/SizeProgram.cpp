@@ -1,4 +1,4 @@
-//===- SizeProgram.cpp - All sizes of an artifact, computed in one go -----===//
+//===- SizeProgram.cpp - Straight-line code for all sizes -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "SizeProgram.h"

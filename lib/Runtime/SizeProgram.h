@@ -1,4 +1,4 @@
-//===- SizeProgram.h - All sizes of an artifact, computed in one go -------===//
+//===- SizeProgram.h - Straight-line code for all sizes -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Compiles expressions to straight-line code over numbered slots with shared

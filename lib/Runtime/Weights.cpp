@@ -1,4 +1,4 @@
-//===- Weights.cpp - Weights found in an archive --------------------------===//
+//===- Weights.cpp - Finds weights in an archive --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/Weights.h"

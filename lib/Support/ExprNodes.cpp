@@ -1,4 +1,4 @@
-//===- ExprNodes.cpp - Nodes of expressions, and how long they live -------===//
+//===- ExprNodes.cpp - Interning and lifetime of nodes --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ExprDetail.h"

@@ -1,4 +1,4 @@
-//===- MemoryFile.cpp - A file that is in memory only ---------------------===//
+//===- MemoryFile.cpp - A file in memory ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Support/MemoryFile.h"

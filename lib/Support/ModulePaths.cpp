@@ -1,4 +1,4 @@
-//===- ModulePaths.cpp - Steps by the names of the user's modules ---------===//
+//===- ModulePaths.cpp - Names steps after the user's modules -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Support/ModulePaths.h"

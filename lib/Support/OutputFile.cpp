@@ -1,4 +1,4 @@
-//===- OutputFile.cpp - Files that are complete or not there --------------===//
+//===- OutputFile.cpp - Files that appear only when complete --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Support/OutputFile.h"

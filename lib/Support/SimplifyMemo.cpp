@@ -1,4 +1,4 @@
-//===- SimplifyMemo.cpp - What expressions were simplified to -------------===//
+//===- SimplifyMemo.cpp - Cache of simplified expressions -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Support/SimplifyMemo.h"

@@ -1,4 +1,4 @@
-//===- SimplifyQuery.h - The table of a SimplifyMemo ------------*- C++ -*-===//
+//===- SimplifyQuery.h - The table behind SimplifyMemo --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The cache behind SimplifyMemo: one table for all threads, filled while a

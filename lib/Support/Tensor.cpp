@@ -1,4 +1,4 @@
-//===- Tensor.cpp - A tensor in memory, as files hold it ------------------===//
+//===- Tensor.cpp - A tensor in host memory -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Support/Tensor.h"

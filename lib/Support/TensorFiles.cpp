@@ -1,4 +1,4 @@
-//===- TensorFiles.cpp - Tensors of a program, from files -----------------===//
+//===- TensorFiles.cpp - Reads a program's tensors from files -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Support/TensorFiles.h"

@@ -1,4 +1,4 @@
-//===- Launcher.c - A tool whose code is in the bundle's library ----------===//
+//===- Launcher.c - Launches a tool of the bundle's library ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 int luminal_tool_main(int argc, char **argv);

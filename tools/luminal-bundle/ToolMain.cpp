@@ -1,4 +1,4 @@
-//===- ToolMain.cpp - The tools of one library, by their names ------------===//
+//===- ToolMain.cpp - Runs a tool of the bundle by its name ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "llvm/ADT/StringRef.h"

@@ -1,4 +1,4 @@
-//===- luminal-compile.cpp - Programs to artifacts ------------------------===//
+//===- luminal-compile.cpp - Compiles programs to artifacts ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Arguments.h"

@@ -1,4 +1,4 @@
-//===- Replies.cpp - What the language server adds to MLIR's answers ------===//
+//===- Replies.cpp - Edits MLIR's language server replies -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Replies.h"

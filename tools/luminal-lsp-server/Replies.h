@@ -1,4 +1,4 @@
-//===- Replies.h - What the language server adds to MLIR's answers --------===//
+//===- Replies.h - Edits MLIR's language server replies -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // MLIR's language server has no setting for its name, and shows only the

@@ -1,4 +1,4 @@
-//===- ReduceOps.cpp - reduce-ops -----------------------------------------===//
+//===- ReduceOps.cpp - The pass reduce-ops --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // reduction-tree drops whole functions and dead ops, but never removes an op

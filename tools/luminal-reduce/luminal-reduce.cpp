@@ -1,4 +1,4 @@
-//===- luminal-reduce.cpp - Smaller modules that still fail ---------------===//
+//===- luminal-reduce.cpp - Reduces modules that fail ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/InitAll.h"

@@ -1,4 +1,4 @@
-//===- luminal-translate.cpp - Other formats to and from .mlir ------------===//
+//===- luminal-translate.cpp - Translates other formats from and to .mlir -===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Conversion/LLIRToNVVM.h"

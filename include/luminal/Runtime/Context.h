@@ -1,4 +1,4 @@
-//===- Context.h - One thread's calls of an artifact ----------------------===//
+//===- Context.h - The calls that one thread makes of an artifact ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_RUNTIME_CONTEXT_H

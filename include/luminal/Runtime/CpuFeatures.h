@@ -1,4 +1,4 @@
-//===- CpuFeatures.h - Instruction sets an artifact may ask for -----------===//
+//===- CpuFeatures.h - Instruction sets an artifact may require -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_RUNTIME_CPUFEATURES_H

@@ -1,4 +1,4 @@
-//===- CudaFeatures.h - What kernels of a CUDA artifact can do ------------===//
+//===- CudaFeatures.h - Features and architecture of CUDA code ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_RUNTIME_CUDAFEATURES_H

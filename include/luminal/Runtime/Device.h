@@ -1,4 +1,4 @@
-//===- Device.h - What artifacts run on -----------------------------------===//
+//===- Device.h - Interface of a device that runs artifacts ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The interface between the runtime and a kind of device. Artifact, Plan and

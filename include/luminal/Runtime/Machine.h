@@ -1,4 +1,4 @@
-//===- Machine.h - The machine at hand, measured --------------------------===//
+//===- Machine.h - The model of this machine, as measured -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Calibration measures the machine once and stores the model in a file. Every

@@ -1,4 +1,4 @@
-//===- Manifest.h - What an artifact says about itself --------------------===//
+//===- Manifest.h - The manifest of an artifact ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The contents of an artifact's manifest.json (docs/Architecture.md shows an

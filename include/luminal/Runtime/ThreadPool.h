@@ -1,4 +1,4 @@
-//===- ThreadPool.h - Workers that split a step among them ----------------===//
+//===- ThreadPool.h - Worker threads that share the work of a step --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One pool per process. Waking threads through the kernel is too slow for a

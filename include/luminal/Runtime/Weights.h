@@ -1,4 +1,4 @@
-//===- Weights.h - Weights found in an archive ----------------------------===//
+//===- Weights.h - Finds weights in an archive ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_RUNTIME_WEIGHTS_H

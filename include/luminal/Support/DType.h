@@ -1,4 +1,4 @@
-//===- DType.h - Element types, as the runtime and files know them --------===//
+//===- DType.h - Element types of tensors ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_SUPPORT_DTYPE_H

@@ -1,4 +1,4 @@
-//===- MachineModel.h - What the compiler needs to know of a machine ------===//
+//===- MachineModel.h - Sizes and rates of a machine ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The sizes and rates of a machine by which the compiler estimates times. Does

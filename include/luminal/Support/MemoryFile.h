@@ -1,4 +1,4 @@
-//===- MemoryFile.h - A file that is in memory only -----------------------===//
+//===- MemoryFile.h - A file in memory ------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_SUPPORT_MEMORYFILE_H

@@ -1,4 +1,4 @@
-//===- ModulePaths.h - Steps by the names of the user's modules -*- C++ -*-===//
+//===- ModulePaths.h - Names steps after the user's modules ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A step of a program records the names of the graph nodes that it computes.

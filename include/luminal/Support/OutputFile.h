@@ -1,4 +1,4 @@
-//===- OutputFile.h - Files that are complete or not there ----------------===//
+//===- OutputFile.h - Files that appear only when complete ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_SUPPORT_OUTPUTFILE_H

@@ -1,4 +1,4 @@
-//===- Result.h - A value or the reason why there is none -----------------===//
+//===- Result.h - A value or an error -------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Luminal is built without exceptions, and the runtime without LLVM: a function

@@ -1,4 +1,4 @@
-//===- SimplifyMemo.h - What expressions were simplified to -----*- C++ -*-===//
+//===- SimplifyMemo.h - Cache of simplified expressions -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_SUPPORT_SIMPLIFYMEMO_H

@@ -1,4 +1,4 @@
-//===- Tensor.h - A tensor in memory, as files hold it --------------------===//
+//===- Tensor.h - A tensor in host memory ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_SUPPORT_TENSOR_H

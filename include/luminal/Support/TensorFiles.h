@@ -1,4 +1,4 @@
-//===- TensorFiles.h - Tensors of a program, from files --------*- C++ -*-===//
+//===- TensorFiles.h - Reads a program's tensors from files ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_SUPPORT_TENSORFILES_H

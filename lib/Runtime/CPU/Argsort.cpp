@@ -1,4 +1,4 @@
-//===- Argsort.cpp - The order of the elements of rows --------------------===//
+//===- Argsort.cpp - Sorts the elements of rows ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Keys are mapped to unsigned integers of the same order and combined with

@@ -1,4 +1,4 @@
-//===- Argsort.h - The order of the elements of rows ----------------------===//
+//===- Argsort.h - Sorts the elements of rows -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Implements steps of the library `argsort`: the positions of the elements of

@@ -1,4 +1,4 @@
-//===- CPUDevice.cpp - The processor that the program runs on -------------===//
+//===- CPUDevice.cpp - The host CPU as a device ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "CPUDevice.h"

@@ -1,4 +1,4 @@
-//===- CPUDevice.h - The processor that the program runs on ---------------===//
+//===- CPUDevice.h - The host CPU as a device -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_RUNTIME_CPU_CPUDEVICE_H

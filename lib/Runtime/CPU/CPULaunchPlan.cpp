@@ -1,4 +1,4 @@
-//===- CPULaunchPlan.cpp - Steps as calls of functions --------------------===//
+//===- CPULaunchPlan.cpp - Runs steps as function calls -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Argsort.h"

@@ -1,4 +1,4 @@
-//===- CPUModule.cpp - Shared objects opened from memory ------------------===//
+//===- CPUModule.cpp - Loads shared objects from memory -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "CPUDevice.h"

@@ -1,4 +1,4 @@
-//===- Calibration.cpp - Caches, rates and delays of this machine ---------===//
+//===- Calibration.cpp - Measures caches, rates and latencies -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Each value is the best of several short trials, since other load on the

@@ -1,4 +1,4 @@
-//===- CpuFeatures.cpp - Instruction sets an artifact may ask for ---------===//
+//===- CpuFeatures.cpp - Instruction sets an artifact may require ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/CpuFeatures.h"

@@ -1,4 +1,4 @@
-//===- ScanOps.h - What the steps of a scan do ----------------------------===//
+//===- ScanOps.h - Operations of a scan -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The operations of a scan: sum, product, extremum and log-sum-exp. Each

@@ -1,4 +1,4 @@
-//===- ThreadPool.cpp - Workers that split a step among them --------------===//
+//===- ThreadPool.cpp - Worker threads that share the work of a step ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/ThreadPool.h"

@@ -1,4 +1,4 @@
-//===- CUDALaunchPlan.cpp - All steps as one CUDA graph -------------------===//
+//===- CUDALaunchPlan.cpp - Runs all steps as one CUDA graph --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "CUDALaunchPlan.h"

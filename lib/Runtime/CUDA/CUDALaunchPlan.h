@@ -1,4 +1,4 @@
-//===- CUDALaunchPlan.h - All steps as one CUDA graph ---------------------===//
+//===- CUDALaunchPlan.h - Runs all steps as one CUDA graph ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A kernel has three pointer parameters, which never change: to the addresses

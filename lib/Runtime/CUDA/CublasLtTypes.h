@@ -1,4 +1,4 @@
-//===- CublasLtTypes.h - What of cuBLASLt's interface is used -------------===//
+//===- CublasLtTypes.h - The part of cuBLASLt's interface in use ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The library is opened at run time, and the build needs no CUDA toolkit: the

@@ -1,4 +1,4 @@
-//===- DriverTypes.h - What of the CUDA driver's interface is used --------===//
+//===- DriverTypes.h - The part of the driver's interface in use ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The driver is opened at run time, and the build needs no CUDA toolkit: the

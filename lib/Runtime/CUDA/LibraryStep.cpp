@@ -1,4 +1,4 @@
-//===- LibraryStep.cpp - Which launches are not of kernels ----------------===//
+//===- LibraryStep.cpp - Creates library and user steps -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "LibraryStep.h"

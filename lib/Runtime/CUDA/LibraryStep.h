@@ -1,4 +1,4 @@
-//===- LibraryStep.h - A step that a library or a user's code does --------===//
+//===- LibraryStep.h - A step run by a library or user code ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_RUNTIME_CUDA_LIBRARYSTEP_H

@@ -1,4 +1,4 @@
-//===- Staging.cpp - Pinned memory between the caller's and the device's --===//
+//===- Staging.cpp - Copies through pinned memory -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Staging.h"

@@ -1,4 +1,4 @@
-//===- Staging.h - Pinned memory between the caller's and the device's ----===//
+//===- Staging.h - Copies through pinned memory ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_RUNTIME_CUDA_STAGING_H

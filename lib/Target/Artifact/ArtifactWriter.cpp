@@ -1,4 +1,4 @@
-//===- ArtifactWriter.cpp - A schedule and its code as a .lum file --------===//
+//===- ArtifactWriter.cpp - Writes a schedule and its code as a .lum ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Runtime/ArtifactFile.h"

@@ -1,4 +1,4 @@
-//===- ManifestBuilder.cpp - From a schedule to the manifest --------------===//
+//===- ManifestBuilder.cpp - Builds the manifest of a schedule ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/HLIR/IR/Signature.h"

@@ -1,4 +1,4 @@
-//===- Checks.cpp - Assertions, their operands only, and guards -----------===//
+//===- Checks.cpp - Assertions and guards ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An assertion about sizes is proved at import or checked at each call, and

@@ -1,4 +1,4 @@
-//===- Importer.cpp - Nodes to HLIR ---------------------------------------===//
+//===- Importer.cpp - Translates nodes to HLIR ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Importer.h"

@@ -1,4 +1,4 @@
-//===- Importer.h - From a program to HLIR --------------------------------===//
+//===- Importer.h - Translates an exported program to HLIR ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_TARGET_PT2_IMPORTER_H

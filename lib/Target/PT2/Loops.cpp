@@ -1,4 +1,4 @@
-//===- Loops.cpp - Nodes that run a graph for each row --------------------===//
+//===- Loops.cpp - Loops over rows (scan) ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // torch's `scan` and `associative_scan` become hlir.repeat over rows, with the

@@ -1,4 +1,4 @@
-//===- Samples.cpp - The inputs that a program was exported with ----------===//
+//===- Samples.cpp - Example inputs of an archive -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/Target/PT2/samples.test.

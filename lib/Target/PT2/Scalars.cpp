@@ -1,4 +1,4 @@
-//===- Scalars.cpp - Assertions about elements, and numbers read from them ===//
+//===- Scalars.cpp - Numbers read from elements ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // `torch._check(x.sum().item() > 3)` leaves a chain in the graph: `item`,

@@ -1,4 +1,4 @@
-//===- ReferenceProgram.cpp - A function as a program of the driver -------===//
+//===- ReferenceProgram.cpp - Runs a function by the interpreter ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Tools/Reference/ReferenceProgram.h"

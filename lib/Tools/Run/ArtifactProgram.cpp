@@ -1,4 +1,4 @@
-//===- ArtifactProgram.cpp - An artifact as a program of the driver -------===//
+//===- ArtifactProgram.cpp - Runs an artifact by the runtime --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Tools/Run/ArtifactProgram.h"

@@ -1,4 +1,4 @@
-//===- Compare.cpp - How far two tensors are apart ------------------------===//
+//===- Compare.cpp - Compares two tensors ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Tools/Run/Compare.h"

@@ -1,4 +1,4 @@
-//===- DebugPrinter.cpp - Steps as they run -------------------------------===//
+//===- DebugPrinter.cpp - Prints steps as they run ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Tools/Run/DebugPrinter.h"

@@ -1,4 +1,4 @@
-//===- RunDriver.cpp - Files in, calls, files out -----------------------===//
+//===- RunDriver.cpp - Reads inputs, calls, writes outputs ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Tools/Run/RunDriver.h"

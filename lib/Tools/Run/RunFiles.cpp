@@ -1,4 +1,4 @@
-//===- RunFiles.cpp - Arrays from files and to files --------------------===//
+//===- RunFiles.cpp - Array files of luminal-run --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "RunFiles.h"

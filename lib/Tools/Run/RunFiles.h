@@ -1,4 +1,4 @@
-//===- RunFiles.h - Arrays from files and to files -----------------------===//
+//===- RunFiles.h - Array files of luminal-run ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_TOOLS_RUN_RUNFILES_H

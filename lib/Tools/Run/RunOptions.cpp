@@ -1,4 +1,4 @@
-//===- RunOptions.cpp - The options that every program takes ------------===//
+//===- RunOptions.cpp - Options of luminal-run ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Tools/Run/RunDriver.h"

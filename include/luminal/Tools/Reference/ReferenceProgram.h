@@ -1,4 +1,4 @@
-//===- ReferenceProgram.h - A function as a program of the driver ---------===//
+//===- ReferenceProgram.h - Runs a function by the interpreter ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_TOOLS_REFERENCE_REFERENCEPROGRAM_H

@@ -1,4 +1,4 @@
-//===- ArtifactProgram.h - An artifact as a program of the driver ---------===//
+//===- ArtifactProgram.h - Runs an artifact by the runtime ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_TOOLS_RUN_ARTIFACTPROGRAM_H

@@ -1,4 +1,4 @@
-//===- Compare.h - How far two tensors are apart --------------------------===//
+//===- Compare.h - Compares two tensors -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_TOOLS_RUN_COMPARE_H

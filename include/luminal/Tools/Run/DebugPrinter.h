@@ -1,4 +1,4 @@
-//===- DebugPrinter.h - Steps as they run ---------------------------------===//
+//===- DebugPrinter.h - Prints steps as they run --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_TOOLS_RUN_DEBUGPRINTER_H

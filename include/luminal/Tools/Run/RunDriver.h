@@ -1,4 +1,4 @@
-//===- RunDriver.h - Files in, calls, files out ---------------------------===//
+//===- RunDriver.h - Reads inputs, calls, writes outputs ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Runs a program for luminal-run: reads input files, makes calls, writes and

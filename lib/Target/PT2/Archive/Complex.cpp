@@ -1,4 +1,4 @@
-//===- Complex.cpp - Complex numbers as pairs of real ones ----------------===//
+//===- Complex.cpp - Replaces complex by pairs of real tensors ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // HLIR has no complex numbers. This rewrite replaces each complex tensor by two

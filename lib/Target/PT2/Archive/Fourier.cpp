@@ -1,4 +1,4 @@
-//===- Fourier.cpp - torch.fft, stft and istft as plain transforms --------===//
+//===- Fourier.cpp - Expands torch.fft, stft and istft --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An archive that was not decomposed contains the functions as the model calls

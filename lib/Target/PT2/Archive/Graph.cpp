@@ -1,4 +1,4 @@
-//===- Graph.cpp - The exported program, as its JSON states it ------------===//
+//===- Graph.cpp - The exported program in JSON ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Graph.h"

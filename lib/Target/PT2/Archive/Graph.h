@@ -1,4 +1,4 @@
-//===- Graph.h - The exported program, as its JSON states it --------------===//
+//===- Graph.h - The exported program in JSON -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_TARGET_PT2_ARCHIVE_GRAPH_H

@@ -1,4 +1,4 @@
-//===- Guard.cpp - Guards of a trace, Python text, as conditions ----------===//
+//===- Guard.cpp - Parses guards into conditions --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A recursive descent parser for the Python expressions that torch prints

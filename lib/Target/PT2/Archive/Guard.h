@@ -1,4 +1,4 @@
-//===- Guard.h - Guards of a trace, Python text, as conditions ------------===//
+//===- Guard.h - Parses guards into conditions ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_TARGET_PT2_ARCHIVE_GUARD_H

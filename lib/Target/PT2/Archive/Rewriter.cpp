@@ -1,4 +1,4 @@
-//===- Rewriter.cpp - Nodes in the place of others ------------------------===//
+//===- Rewriter.cpp - Base of rewrites of the program's nodes -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Rewriter.h"

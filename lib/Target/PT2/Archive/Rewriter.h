@@ -1,4 +1,4 @@
-//===- Rewriter.h - Nodes in the place of others --------------------------===//
+//===- Rewriter.h - Base of rewrites of the program's nodes ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_TARGET_PT2_ARCHIVE_REWRITER_H

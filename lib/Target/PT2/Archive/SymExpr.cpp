@@ -1,4 +1,4 @@
-//===- SymExpr.cpp - SymPy's srepr as expressions -------------------------===//
+//===- SymExpr.cpp - Parses SymPy's srepr into expressions ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A condition is parsed into an expression that is not negative iff it holds:

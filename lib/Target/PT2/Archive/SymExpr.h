@@ -1,4 +1,4 @@
-//===- SymExpr.h - SymPy's srepr as expressions ---------------------------===//
+//===- SymExpr.h - Parses SymPy's srepr into expressions ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_TARGET_PT2_ARCHIVE_SYMEXPR_H

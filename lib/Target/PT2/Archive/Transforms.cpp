@@ -1,4 +1,4 @@
-//===- Transforms.cpp - Fourier transforms as products in factors ---------===//
+//===- Transforms.cpp - Fourier transforms as matrix products -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A discrete Fourier transform of n points is a product with an n x n matrix of

@@ -1,4 +1,4 @@
-//===- Wrappers.cpp - Nodes that set a mode around a graph ----------------===//
+//===- Wrappers.cpp - Inlines nodes that only set a mode ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // torch.export writes `with torch.no_grad():` and `with torch.autocast(...):`

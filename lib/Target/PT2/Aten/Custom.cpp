@@ -1,4 +1,4 @@
-//===- Custom.cpp - Ops that are kernels of a user ------------------------===//
+//===- Custom.cpp - User kernels as ops -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Custom.h"

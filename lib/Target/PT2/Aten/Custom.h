@@ -1,4 +1,4 @@
-//===- Custom.h - Ops that are kernels of a user --------------------------===//
+//===- Custom.h - User kernels as ops -------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_TARGET_PT2_ATEN_CUSTOM_H

@@ -1,4 +1,4 @@
-//===- Helpers.cpp - Forms that several themes of ops share ---------------===//
+//===- Helpers.cpp - Helpers shared by groups of ops ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Helpers.h"

@@ -1,4 +1,4 @@
-//===- Helpers.h - Forms that several themes of ops share -----------------===//
+//===- Helpers.h - Helpers shared by groups of ops ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_TARGET_PT2_ATEN_HELPERS_H

@@ -1,4 +1,4 @@
-//===- Math.cpp - Rarer scalar functions ----------------------------------===//
+//===- Math.cpp - Less common scalar functions ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Helpers.h"

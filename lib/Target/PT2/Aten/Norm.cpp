@@ -1,4 +1,4 @@
-//===- Norm.cpp - Normalisation, embeddings, dropout ----------------------===//
+//===- Norm.cpp - Normalization, embeddings, dropout ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Helpers.h"

@@ -1,4 +1,4 @@
-//===- OpCall.cpp - One node while it is being built ----------------------===//
+//===- OpCall.cpp - A node that is being translated -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "OpCall.h"

@@ -1,4 +1,4 @@
-//===- OpCall.h - One node while it is being built ------------------------===//
+//===- OpCall.h - A node that is being translated -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_TARGET_PT2_ATEN_OPCALL_H

@@ -1,4 +1,4 @@
-//===- OpTable.cpp - Which ATen ops are known, and how each is built ------===//
+//===- OpTable.cpp - The table of ATen ops --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "OpTable.h"

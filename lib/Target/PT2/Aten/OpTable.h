@@ -1,4 +1,4 @@
-//===- OpTable.h - Which ATen ops are known, and how each is built --------===//
+//===- OpTable.h - The table of ATen ops ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The table of known ATen ops. A row has the op's schema, by which arguments

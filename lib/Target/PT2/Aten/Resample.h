@@ -1,4 +1,4 @@
-//===- Resample.h - What kernels of interpolation share -------------------===//
+//===- Resample.h - Shared parts of interpolation kernels -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_TARGET_PT2_ATEN_RESAMPLE_H

@@ -1,4 +1,4 @@
-//===- Scan.cpp - Products, and running sums, products and extrema --------===//
+//===- Scan.cpp - Products, running sums and extrema ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // HLIR reduces by sum and maximum only. A product over a dim of constant extent

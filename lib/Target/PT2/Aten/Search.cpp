@@ -1,4 +1,4 @@
-//===- Search.cpp - Places in sorted sequences, membership ----------------===//
+//===- Search.cpp - Binary search and membership --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Positions in sorted sequences are found by binary search with PyTorch's exact

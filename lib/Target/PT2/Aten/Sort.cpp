@@ -1,4 +1,4 @@
-//===- Sort.cpp - Orders and histograms, by counting ----------------------===//
+//===- Sort.cpp - Sorts and histograms by counting ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // HLIR has no sort. The rank of an element is the number of elements that come
