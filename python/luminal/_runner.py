@@ -1,6 +1,6 @@
 # ===- _runner.py - Calls of an artifact on torch tensors ----------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Binds the caller's tensors by address: nothing is copied where memory is row-major."""
+"""Binds the caller's tensors by address: row-major tensors are not copied."""
 from __future__ import annotations
 
 import dataclasses
@@ -29,7 +29,7 @@ _increment_version = torch.autograd.graph.increment_version
 
 
 def _note_fork() -> None:
-    """The child of a fork has no threads but the one that calls."""
+    """After a fork, the child process only has the calling thread."""
     global _get_num_threads
     _get_num_threads = lambda: 1
 
@@ -38,16 +38,16 @@ os.register_at_fork(after_in_child=_note_fork)
 
 
 class Result(NamedTuple):
-    """What an output of an artifact is to be."""
+    """The dtype and device that an output of an artifact must have."""
 
     dtype: torch.dtype
     device: torch.device
 
 
 def check_tensor(tensor: Any, spec: Tensor, device: torch.device) -> None:
-    """Raises the exception that says why ``tensor`` cannot be bound as ``spec``; extents are checked by the call.
+    """Raises an exception if ``tensor`` cannot be bound as ``spec``. Extents are checked by the call.
 
-    ``device``: where the artifact runs. Tensors of the host may be bound anywhere.
+    ``device``: where the artifact runs. Tensors on the host are accepted for any device.
     """
     if not isinstance(tensor, torch.Tensor):
         raise _errors.ArgumentError(f"'{spec.name}' is a {type(tensor).__name__}: expected a tensor")
@@ -74,11 +74,12 @@ def run_tensors(artifact: Executable, tensors: list[torch.Tensor], expected: Seq
                 place: _devices.Place = _devices.CPU, watch: _prepared.Watch | None = None,
                 in_place: _strides.Strided | None = None, integers: tuple[int, ...] = (),
                 counted: Collection[int] = ()) -> list[torch.Tensor]:
-    """One call on tensors of the caller, in the order inputs, weights, states, and on integers; returns new outputs.
+    """Makes one call with tensors of the caller, in the order inputs, weights, states, and with integers; returns new
+    outputs.
 
-    Those that the program writes to are changed in place, also where they are strided. On a GPU the call is work of
-    torch's current stream of ``place``, where the artifact runs. ``in_place``: which of the others it reads as they lie.
-    ``counted``: those whose writes are counted elsewhere.
+    Tensors that the program writes to are changed in place, even strided ones. On a GPU, the call runs on torch's current
+    stream of ``place``, where the artifact runs. ``in_place``: the inputs that the program reads in place although they
+    are strided. ``counted``: positions of tensors whose writes the caller counts.
     """
     if in_place is not None:
         tensors = in_place.bind(tensors)
@@ -102,8 +103,9 @@ def run_tensors(artifact: Executable, tensors: list[torch.Tensor], expected: Seq
 
 
 def _reader(artifact: Executable, place: _devices.Place, is_guarded: bool, only_plain: bool, counts: bool) -> Reader | None:
-    """How the library reads the tensors of a call itself; None where Python has to ask for addresses. ``only_plain``: whether
-    it sees that they are of PyTorch's own classes, where they are not guarded. ``counts``: it counts writes, if it can."""
+    """How the library reads the tensors of a call; None if Python must ask for addresses. ``only_plain``: whether the
+    library checks that unguarded tensors are of PyTorch's own classes. ``counts``: whether it counts writes, if it can.
+    """
     if (found := _objects.reader() if isinstance(artifact, Artifact) and place.device.address is _data_ptr else None) is None:
         return None
     found = found._replace(layout=_layout.find(), counter=_objects.write_counter() if counts else None)
@@ -115,7 +117,7 @@ def _reader(artifact: Executable, place: _devices.Place, is_guarded: bool, only_
 
 
 def written(artifact: Executable) -> list[int]:
-    """Positions among inputs, weights and states of those that a call writes to."""
+    """Positions, among inputs, weights and states, of the tensors that a call writes to."""
     first = len(artifact.inputs) + len(artifact.weights)
     return [i for i, t in enumerate(artifact.inputs) if t.is_written] + list(range(first, first + len(artifact.states)))
 
@@ -124,12 +126,12 @@ def _finish_write(written: torch.Tensor, original: torch.Tensor | None, is_count
     if original is not None:
         original.copy_(written)
     elif not (is_counted or written.is_inference()):
-        # Autograd notices a change of what it saved by the version.
+        # Autograd detects by the version that a saved tensor was changed.
         _increment_version(written)
 
 
 def call_model(artifact: Executable, values: list[Any], threads: int, device: str) -> list[torch.Tensor]:
-    """A call on inputs alone: weights and states are the artifact's. numpy arrays may stand beside tensors."""
+    """A call with inputs only; weights and states are in the artifact. Inputs may be tensors and numpy arrays."""
     tensors = []
     count = len(artifact.inputs)
     integers = tuple(check_integer(value, name) for value, name in zip(values[count:], integers_of(artifact)))
@@ -138,7 +140,7 @@ def call_model(artifact: Executable, values: list[Any], threads: int, device: st
         if not isinstance(value, torch.Tensor) and hasattr(value, "__dlpack__"):
             tensor = torch.utils.dlpack.from_dlpack(value)
         tensors.append(tensor)
-    # Code for the host runs there, wherever tensors are: which is an error, below.
+    # Code for the host runs on the host, wherever the tensors are; check_tensor reports tensors on other devices.
     of_host = isinstance(artifact, Artifact) and artifact.target == "cpu" and not device
     place = _devices.find(() if of_host else (t.device for t in tensors if isinstance(t, torch.Tensor)), device)
     for tensor, spec in zip(tensors, artifact.inputs):
@@ -149,12 +151,12 @@ def call_model(artifact: Executable, values: list[Any], threads: int, device: st
 
 
 class GraphRunner:
-    """A compiled graph: called with the list of the graph's arguments, returns the list of its outputs."""
+    """A compiled graph. Called with the list of the graph's arguments, it returns the list of its outputs."""
 
     def __init__(self, artifact: Executable, program: _program.Program, freeze: bool, is_guarded: bool = True,
                  stored: _stored.Stored | None = None) -> None:
-        """``is_guarded``: whether dynamo looks at the arguments before each call, and AOTAutograd counts writes. ``stored``:
-        arguments that follow those of a direct call."""
+        """``is_guarded``: whether dynamo checks the arguments before each call, and AOTAutograd counts writes.
+        ``stored``: arguments that are added to those of a direct call."""
         self.is_guarded = is_guarded and _versions.GUARDS_WEIGHTS
         self.artifact = artifact
         self.reader = _reader(artifact, program.place, self.is_guarded, not is_guarded, not is_guarded)
@@ -178,8 +180,8 @@ class GraphRunner:
         if not self.integers and all(-1 not in t.shape for t in artifact.inputs):
             self.shapes = artifact.shapes(tuple(e for t in artifact.inputs for e in t.shape))
         self.plain = all(o.index == i and o.permutation is o.strides is o.view is None for i, o in enumerate(program.outputs))
-        # Dynamo guards the strides of the arguments of its graphs, except of the bases that AOTAutograd finds for
-        # inputs that are written to. A dense argument is then its storage, whose extents are known where all are.
+        # Dynamo guards the strides of its graphs' arguments, except for bases that AOTAutograd finds for inputs that are
+        # written to. A dense argument is then replaced by its storage, whose extents are known if all extents are.
         strided = any(isinstance(i, _program.Argument) and i.strided and not self._is_storage(i) for i in self.inputs)
         self.counted = {i for i, a in enumerate(self.inputs) if isinstance(a, _program.Argument) and a.is_counted}
         guarded = {i for i, a in enumerate(self.inputs) if self._checks_objects() or getattr(a, "is_guarded", False)}
@@ -193,9 +195,9 @@ class GraphRunner:
         return is_whole and argument.is_guarded and self.shapes is not None and self.is_guarded
 
     def direct(self) -> Callable[[list[Any]], Sequence[Any]]:
-        """The same as one closure without checks, where the strides of the arguments are guarded; else this object.
+        """A closure that makes calls without checks, if the arguments' strides are guarded; otherwise this object.
 
-        Every microsecond of a call counts, so names are local and objects are made once.
+        Every microsecond of a call counts, so names are local and objects are created in advance.
         """
         if not self.is_direct:
             return self
@@ -211,7 +213,8 @@ class GraphRunner:
         return chosen
 
     def _by_objects(self) -> Callable[[list[Any]], Sequence[Any]]:
-        """One call of C for all that is not the allocation of the outputs. Python runs as much for many tensors as for few."""
+        """Makes a call with a single C call, apart from allocating the outputs. The work in Python is independent of the
+        number of tensors."""
         pick, watch, stored, is_guarded = self.pick, self.watch, self.stored, self.is_guarded
         known, size_of = self._size(self.shapes) if self.shapes is not None else None, self._dynamic_sizes()
         is_seen, is_native = stored.is_seen, watch is None or watch.native is not None
@@ -220,14 +223,14 @@ class GraphRunner:
         reads_stored = max(self.arguments[:len(self.artifact.inputs)], default=0) >= len(self.arguments) - len(stored.tensors())
 
         def run(args: list[Any], status: int = 0) -> Sequence[Any]:
-            if type(args) is not list:  # the library reads it as one
+            if type(args) is not list:  # the library reads it as a list
                 args = list(args)
             held, is_changed = stored.last if is_seen else stored.renew(), False
             try:
                 if status != _CHANGED:
                     check(status)
                 while True:
-                    size = known or size_of([*args, *held.tensors] if reads_stored else args)  # held: other threads may drop it
+                    size = known or size_of([*args, *held.tensors] if reads_stored else args)  # other threads may replace `last`
                     results = [*_starmap(size.make, size.outputs)]
                     repeat = size.repeat
                     if watch is not None and (is_changed or not is_native or not watch.known):
@@ -239,7 +242,7 @@ class GraphRunner:
                     if status != _CHANGED:
                         check(status)
                     held, is_changed = stored.renew(), True
-            except (_errors.ShapeError, _errors.DTypeError, _errors.ArgumentError):  # before anything ran
+            except (_errors.ShapeError, _errors.DTypeError, _errors.ArgumentError):  # nothing has run yet
                 if is_guarded:
                     raise
                 return self._run_checked(pick([*args, *stored.renew().tensors]), self._integers(args))
@@ -250,7 +253,7 @@ class GraphRunner:
         return _repeats.at_once(run, sizes, stored, watch)
 
     def _by_addresses(self) -> Callable[[list[Any]], Sequence[Any]]:
-        """The same for executables that are called by addresses alone."""
+        """The same for executables that are called with addresses only."""
         pick, watch, call, address = self.pick, self.watch, self.artifact.call, self.place.device.address
         known, size_of = self._size(self.shapes) if self.shapes is not None else None, self._dynamic_sizes()
         stream_of = self.place.device.stream(self.place.at)
@@ -284,7 +287,7 @@ class GraphRunner:
         return _repeats.Size(shapes, make, outputs, usual, _repeats.Repeats(repeat), repeated)
 
     def _dynamic_sizes(self) -> Callable[[Sequence[Any]], _repeats.Size]:
-        """By the arguments of a call. Where extents are guarded, only those that are dynamic are looked at."""
+        """Determines the size of a call from its arguments. If extents are guarded, reads the dynamic extents only."""
         artifact, known, inputs = self.artifact, dict[tuple[int, ...], _repeats.Size](), self.arguments[:len(self.artifact.inputs)]
         positions = [i for i, t in zip(inputs, artifact.inputs)
                      if -1 in t.shape or not (self.is_guarded or self._checks_objects())]
@@ -309,12 +312,13 @@ class GraphRunner:
         return tuple([args[i] if type(i) is int else self._evaluate(i, args) for i in self.integers])
 
     def _checks_objects(self) -> bool:
-        """Whether the library does what ``_checked`` is for, at each call."""
+        """Whether the library itself makes the checks of ``_checked`` at each call."""
         return self.reader is not None and self.reader.tensors is not None
 
     def _checked(self, run: Callable[[list[Any]], Sequence[Any]]) -> Callable[[list[Any]], Sequence[Any]]:
-        """Calls ``run`` where the arguments are what the graph was compiled for: the ``data`` of a weight may have been
-        replaced by a tensor of other strides, another dtype or shape. Extents of dynamic dims are checked by the call."""
+        """Calls ``run`` if the arguments are as the graph was compiled for: the ``data`` of a weight may have been
+        replaced by a tensor with other strides, another dtype or another shape. Extents of dynamic dims are checked by
+        the call."""
         if self._checks_objects():
             return run
         specs, pick = self.specs, self.pick

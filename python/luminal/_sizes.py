@@ -1,8 +1,8 @@
 # ===- _sizes.py - Programs that need a size to be known --------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Takes sizes for the numbers that they are in this call, where a program cannot be compiled for all.
+"""Replaces symbolic sizes by their values in this call, if a program cannot be compiled for all sizes.
 
-A guard says so to dynamo, which compiles anew for another size.
+Dynamo then guards these sizes, and recompiles for others.
 """
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from torch import fx
 
 from . import _errors
 
-# What the compiler says where an extent or an index would have to be proved for all sizes.
+# Texts of the compiler's errors about an extent or index that is not proved for all sizes.
 _UNPROVED = re.compile(r"\bprov(e|ably)\b")
 _SYMBOL = re.compile(r"\bs\d+\b")
-# How it begins where an option names sizes that are none: no sizes of a call make that right.
+# The beginning of errors about options with invalid sizes, which no size of a call can fix.
 _OF_OPTION = re.compile(r"(^|: )(range '|--find-variants: )")
 
 
 class FixSizes(Exception):
-    """Raised by an inference compiler: to be traced again, with these sizes known."""
+    """Raised by an inference compiler to request another trace with these sizes fixed."""
 
     def __init__(self, sizes: dict[str, torch.SymInt], reason: str) -> None:
         super().__init__()
         self.sizes, self.reason = sizes, reason
 
     def fix(self) -> None:
-        values = ", ".join(f"{name} = {int(size)}" for name, size in self.sizes.items())  # int: this adds the guards
+        values = ", ".join(f"{name} = {int(size)}" for name, size in self.sizes.items())  # int() adds the guards
         warnings.warn(f"luminal compiles for {values} alone, and anew for other sizes: {self.reason}",
                       _errors.LuminalWarning, stacklevel=2)
 
 
 def _sizes(graph_module: fx.GraphModule) -> dict[str, torch.SymInt]:
-    """Those that the arguments of a graph have, by symbol."""
+    """The symbolic sizes of the arguments of a graph, by symbol."""
     found: dict[str, torch.SymInt] = {}
     for node in graph_module.graph.find_nodes(op="placeholder"):
         value = node.meta.get("val")
@@ -47,14 +47,15 @@ def _sizes(graph_module: fx.GraphModule) -> dict[str, torch.SymInt]:
 
 
 def fix(graph_module: fx.GraphModule, symbols: Iterable[str], reason: str) -> None:
-    """Raises FixSizes where arguments have sizes of these symbols."""
+    """Raises FixSizes if arguments have sizes with these symbols."""
     sizes = _sizes(graph_module)
     if known := {name: sizes[name] for name in sorted(set(symbols)) if name in sizes}:
         raise FixSizes(known, reason)
 
 
 def fix_unproved(graph_module: fx.GraphModule, error: _errors.CompileError) -> None:
-    """Raises FixSizes where the error may be of sizes that are not known: those that it names, else all of the graph."""
+    """Raises FixSizes if the error may be caused by unknown sizes: first those that it names, otherwise all sizes of the
+    graph."""
     text = str(error)
     if _OF_OPTION.search(text):
         return
@@ -64,7 +65,8 @@ def fix_unproved(graph_module: fx.GraphModule, error: _errors.CompileError) -> N
 
 
 def hold_checks(graph_module: fx.GraphModule) -> None:
-    """Leaves assertions about sizes to guards: a call for which one is false is traced anew, and fails as in eager."""
+    """Removes assertions about sizes that hold, since guards express them: a call that violates one is traced again, and
+    fails as in eager mode."""
     for node in graph_module.graph.find_nodes(op="call_function", target=torch.ops.aten._assert_scalar.default):
         condition = node.args[0].meta.get("val") if isinstance(node.args[0], fx.Node) else node.args[0]
         is_known = not isinstance(condition, torch.SymBool) or condition.node.hint is not None
@@ -74,7 +76,7 @@ def hold_checks(graph_module: fx.GraphModule) -> None:
 
 
 def fold_known(graph_module: fx.GraphModule) -> None:
-    """Writes numbers in the place of sizes, and of what is computed from sizes, that guards tell."""
+    """Replaces sizes, and values computed from sizes, by numbers where guards determine them."""
     for node in graph_module.graph.nodes:
         if node.op != "call_function":
             continue

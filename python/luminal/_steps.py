@@ -1,6 +1,6 @@
 # ===- _steps.py - The steps of a call as they run --------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A call step by step: what runs next, and what it made of what it read."""
+"""Observes a call step by step: the next step, its operands and its results."""
 from __future__ import annotations
 
 import ctypes
@@ -16,16 +16,16 @@ from .devices import Executable
 
 
 class Buffer(NamedTuple):
-    """Memory that a step reads or writes. It may be read while the function that is told of the step runs."""
+    """Memory that a step reads or writes. It can be read while the callback for the step runs."""
 
     address: int
-    """Where the device finds it."""
+    """Its address on the device."""
     bytes: int
     read: Callable[[], bytes]
-    """Its bytes now, copied to the host."""
+    """Returns its present bytes, copied to the host."""
 
     def tensor(self, dtype: torch.dtype = torch.uint8) -> torch.Tensor:
-        """The same as elements of ``dtype`` in a row: a program has no types of memory."""
+        """The bytes as a one-dimensional tensor of ``dtype``: the memory of a program has no types."""
         return torch.frombuffer(bytearray(self.read()), dtype=dtype) if self.bytes else torch.empty(0, dtype=dtype)
 
 
@@ -33,18 +33,18 @@ class StepCall(NamedTuple):
     """A step of a call that runs next, or has just run."""
 
     index: int
-    """Among the steps of the profile: those of the program, then those of its variants."""
+    """Its number among the steps of the profile: those of the program, then those of its variants."""
     name: str
-    """What it computes: the ops of the program."""
+    """The ops of the program that it computes."""
     kernel: str
-    """The kernel or the library that does it."""
+    """The kernel or library that runs it."""
     is_done: bool
     operands: list[Buffer]
     results: list[Buffer]
 
 
 def tell(step: StepCall) -> None:
-    """Prints a step before it runs, so that one that never ends is known, and checksums of what it wrote."""
+    """Prints a step before it runs, which identifies a step that hangs, and afterwards the checksums of its results."""
     if not step.is_done:
         print(f"step {step.index}: {step.name} (kernel {step.kernel})", flush=True)
         for what, buffers in (("reads", step.operands), ("writes", step.results)):
@@ -55,7 +55,8 @@ def tell(step: StepCall) -> None:
 
 
 def watch(artifact: Executable, call: Callable[[], Any], on_step: Callable[[StepCall], object]) -> Any:
-    """What ``call`` returns, which calls ``artifact`` on this thread. What ``on_step`` raises ends the call after the step."""
+    """Returns the result of ``call``, which calls ``artifact`` on this thread. An exception of ``on_step`` ends the call
+    after the step."""
     if not isinstance(artifact, Artifact):
         raise _errors.DeviceError("the device that runs the program does not tell of its steps")
     lib, raised = _capi.library(), list[BaseException]()
@@ -72,7 +73,7 @@ def watch(artifact: Executable, call: Callable[[], Any], on_step: Callable[[Step
 
         def told(_: Any, event: Any) -> int:
             try:
-                if raised:  # before the step: it runs all the same
+                if raised:  # raised before the step, which runs nevertheless
                     return 1
                 info = _capi.StepInfo(struct_size=ctypes.sizeof(_capi.StepInfo))
                 _capi.check(lib.luminal_profile_step(profile, event.contents.index, ctypes.byref(info)))
@@ -81,7 +82,7 @@ def watch(artifact: Executable, call: Callable[[], Any], on_step: Callable[[Step
                 on_step(StepCall(event.contents.index, info.name.decode(), info.kernel.decode(), bool(event.contents.is_done),
                                  [buffer_of(event, i) for i in numbers if i not in results],
                                  [buffer_of(event, i) for i in results]))
-            except BaseException as error:  # nothing may be raised through C
+            except BaseException as error:  # no exception may pass through C
                 raised.append(error)
                 return 1
             return 0

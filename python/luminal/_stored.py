@@ -1,7 +1,7 @@
 # ===- _stored.py - Tensors that a model's modules hold ------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A parameter may be replaced in the dictionary that holds it between any two calls. CPython gives a dictionary another
-version when it changes, which the library compares: so the tensors are listed anew only where one of them may be another."""
+"""A parameter may be replaced in the dictionary that holds it between any two calls. CPython gives a dictionary a new
+version when it changes, and the library compares versions, so the tensors are listed again only after a change."""
 from __future__ import annotations
 
 import ctypes
@@ -15,7 +15,7 @@ import torch
 from . import _capi, _objects
 
 _getitem = operator.getitem
-# Where a dictionary has its version, in CPython to 3.13: behind its head and the number of its items.
+# Offset of a dictionary's version in CPython up to 3.13: after the object's head and the number of items.
 _VERSION = object.__basicsize__ + ctypes.sizeof(ctypes.c_size_t)
 
 
@@ -25,7 +25,7 @@ def _version(table: dict[Any, Any]) -> int:
 
 @functools.cache
 def has_versions() -> bool:
-    """Whether each change of a dictionary, of no two kinds alike, gives it a version that none had."""
+    """Whether every kind of change gives a dictionary a new, unique version."""
     changes: list[Callable[[dict[str, Any]], Any]] = [
         lambda d: d.update(a=object()), lambda d: d.__setitem__("a", object()), lambda d: d.setdefault("b", object()),
         lambda d: d.pop("b"), lambda d: d.__setitem__("b", object()), lambda d: d.__delitem__("a"), lambda d: d.popitem(),
@@ -42,7 +42,7 @@ def has_versions() -> bool:
 
 
 class _List:
-    """The tensors that were in the dictionaries at one time, as a luminal_stored_objects at ``address``."""
+    """The tensors in the dictionaries at one time, as a luminal_stored_objects at ``address``."""
 
     __slots__ = ("tensors", "address", "_struct", "_versions")
 
@@ -55,7 +55,7 @@ class _List:
 
 
 class Stored:
-    """The tensors at keys of dictionaries."""
+    """The tensors at given keys of dictionaries."""
 
     def __init__(self, where: Sequence[tuple[dict[str, Any], str]]) -> None:
         self._holders, self._keys = [holder for holder, _ in where], [key for _, key in where]
@@ -65,18 +65,18 @@ class Stored:
         self._complex = [i for i, (holder, key) in enumerate(where) if torch.is_tensor(holder[key]) and holder[key].is_complex()]
         self.last = self.renew()
         self.is_seen = bool(self._tables) or not where
-        """Whether the library sees if ``last`` is right; else it is to be listed for each call."""
+        """Whether the library can check that ``last`` is current; otherwise it must be renewed for each call."""
 
     def tensors(self) -> list[Any]:
-        """The tensors that are in the dictionaries now; of complex ones the parts, which an artifact reads."""
+        """The tensors that are in the dictionaries now; for complex ones, the real view that an artifact reads."""
         found = [*map(_getitem, self._holders, self._keys)]
         for position in self._complex:
             found[position] = torch.view_as_real(found[position].resolve_conj())
         return found
 
     def renew(self) -> _List:
-        """What is in the dictionaries now."""
-        # Before they are looked into: a change after this is seen by the next call.
+        """Lists the tensors that are in the dictionaries now."""
+        # Read the versions first, so that the next call sees a change that happens from here on.
         versions = (ctypes.c_uint64 * len(self._tables))(*map(_version, self._tables))
         self.last = _List(self.tensors(), self._places, versions)
         return self.last

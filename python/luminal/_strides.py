@@ -1,7 +1,7 @@
 # ===- _strides.py - Arguments that are not row-major, read where they lie --------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A program reads row-major memory, through any view. So of an argument that is not row-major it is given the row-major
-storage, and begins with the view that makes the argument of it."""
+"""A program reads row-major memory, through any view. For an argument that is not row-major, it takes the row-major
+storage instead and begins with the view that restores the argument."""
 from __future__ import annotations
 
 import dataclasses
@@ -15,26 +15,27 @@ from . import _aliases, _errors
 from ._artifact import Tensor, row_major
 
 aten = torch.ops.aten
-# What kernels read in place begins at a multiple of this, in bytes (kBufferAlignment of the runtime).
+# Alignment in bytes of memory that kernels read in place (kBufferAlignment of the runtime).
 _ALIGNMENT = 16
 
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """How an argument lies in its storage, which begins where the argument does.
+    """The layout of an argument in its storage, which begins at the same address.
 
-    Dense: the dims of ``order`` fill it, the outermost first. Flat: it has one dim, and the argument strides through it.
-    In both, all elements along a dim of ``expanded`` are one.
+    Dense: the dims in ``order``, the outermost first, fill the storage. Flat: the storage has one dim, which the argument
+    reads with strides. In both cases, the elements along a dim of ``expanded`` share one address.
     """
 
     shape: tuple[int, ...]
-    """Of the argument; -1 where a dim is dynamic."""
+    """Shape of the argument; -1 for a dynamic dim."""
     order: tuple[int, ...]
     expanded: tuple[int, ...]
     strides: tuple[int, ...] | None
-    """Of the argument, where the storage is flat."""
+    """Strides of the argument, if the storage is flat; otherwise None."""
     is_injective: bool
-    """Whether each element of the argument has its own place: one that lies otherwise can be brought into this form."""
+    """Whether all elements of the argument have different addresses, so that an argument with another layout can be
+    copied to this one."""
 
     def storage_shape(self, shape: Sequence[Any]) -> tuple[Any, ...]:
         if self.strides is None:
@@ -42,7 +43,7 @@ class Layout:
         return (1 + sum((shape[dim] - 1) * self.strides[dim] for dim in self.order),)
 
     def strides_of(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """Of an argument of this shape; those of dims of extent 1 have no meaning."""
+        """Strides of an argument of this shape; those of dims of extent 1 are irrelevant."""
         if self.strides is not None:
             return self.strides
         inner = row_major(tuple(shape[dim] for dim in self.order))
@@ -52,7 +53,7 @@ class Layout:
         return tuple(strides)
 
     def holds(self, tensor: torch.Tensor) -> bool:
-        """Whether the tensor lies so."""
+        """Whether the tensor has this layout."""
         shape = tensor.shape
         return all(extent == 1 or a == b for extent, a, b in zip(shape, tensor.stride(), self.strides_of(shape)))
 
@@ -61,7 +62,7 @@ class Layout:
         return tensor.as_strided(shape, row_major(shape), tensor.storage_offset())
 
     def view(self, storage: Any, shape: Sequence[Any], call: Callable[..., Any]) -> Any:
-        """The argument, by what ``call`` makes of an op of ATen and its arguments."""
+        """The argument as a view of its storage. ``call`` applies an ATen op to arguments."""
         if self.strides is not None:
             return call(aten.as_strided.default, storage, list(shape), list(self.strides), 0)
         kept = sorted(self.order)
@@ -75,10 +76,10 @@ class Layout:
 
 
 def find(value: torch.Tensor, is_guarded: bool, has_writes: bool) -> Layout | None:
-    """How a tensor of a graph lies; None where it is row-major, or not of the forms that a program reads in place.
+    """The layout of a tensor in a graph; None if it is row-major, or a program cannot read it in place.
 
-    ``is_guarded``: only tensors that lie so will be given. ``has_writes``: the program writes to inputs, which may lie
-    between the elements of this one.
+    ``is_guarded``: whether every call passes a tensor with these strides. ``has_writes``: whether the program writes to
+    inputs, which may be located between the elements of this one.
     """
     shape, stride = value.shape, value.stride()
     hints = [_aliases.hint_of(extent) for extent in (*shape, *stride)]
@@ -101,7 +102,8 @@ def find(value: torch.Tensor, is_guarded: bool, has_writes: bool) -> Layout | No
 
 
 def lay_out(graph: fx.Graph, argument: fx.Node, layout: Layout, before: fx.Node, fake_mode: Any) -> None:
-    """Makes the argument its storage, and what reads it read a view of that, which is added before a node."""
+    """Replaces the argument by its storage, and its uses by a view of the storage, which is inserted before ``before``.
+    """
     value = argument.meta["val"]
     with fake_mode:
         shape = layout.storage_shape(value.shape)
@@ -121,25 +123,25 @@ def lay_out(graph: fx.Graph, argument: fx.Node, layout: Layout, before: fx.Node,
 
 
 class Strided:
-    """The inputs of one program that are read where they lie, and how often one had to be copied all the same."""
+    """The inputs of a program that are read in place, and the number of times that one had to be copied nevertheless."""
 
     def __init__(self, layouts: dict[int, Layout], specs: Sequence[Tensor]) -> None:
-        """``layouts``: by position among the tensors of a call; ``specs``: what the program is given there."""
+        """``layouts``: by position among the tensors of a call; ``specs``: the program's tensors at these positions."""
         self.layouts = layouts
         self.names = {position: specs[position].name for position in layouts}
         self.arguments = [dataclasses.replace(spec, shape=layouts[i].shape) if i in layouts else spec
                           for i, spec in enumerate(specs)]
-        """What the caller gives there."""
+        """The tensors that the caller passes."""
         self.copies = {name: 0 for name in self.names.values()}
-        """By input: calls in which it lay otherwise, or began where kernels cannot read it."""
+        """For each input, the number of calls in which its layout or alignment did not fit."""
 
     def bind(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        """The tensors of a call, with storages in the places of those that are not row-major."""
+        """The tensors of a call, with those that are not row-major replaced by their storages."""
         bound = list(tensors)
         for position, layout in self.layouts.items():
             tensor = bound[position]
             holds = layout.holds(tensor)
-            # Storage that is not aligned is copied by the call, all of it.
+            # The call would copy an unaligned storage completely.
             is_sparse = layout.strides is not None and layout.is_injective
             if not holds or (is_sparse and tensor.data_ptr() % _ALIGNMENT):
                 if not layout.is_injective:

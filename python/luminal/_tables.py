@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines: the first column is left-aligned, the others right-aligned."""
+    """The lines of a table: the first column is left-aligned, the others right-aligned."""
     lines = [columns, *rows]
     widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
     return ["  ".join([line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:]))]).rstrip()
@@ -15,7 +15,7 @@ def text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def page(columns: Sequence[str], rows: Sequence[Sequence[str]], head: str = "", notes: Sequence[str] = ()) -> str:
-    """HTML, for notebooks: a paragraph, the table, and a list of what is to be said beside it."""
+    """HTML for notebooks: a heading paragraph, the table, and a list of notes."""
     names = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     items = "".join(f"<li>{html.escape(note)}</li>" for note in notes)

@@ -1,6 +1,6 @@
 # ===- _text.py - luminal generate and luminal serve ------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The commands of language models: their options, and what they do."""
+"""The command line of language models: ``luminal generate`` and ``luminal serve``."""
 from __future__ import annotations
 
 import argparse

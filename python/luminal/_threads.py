@@ -1,7 +1,7 @@
 # ===- _threads.py - Whose threads calls use -----------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""PyTorch's threads of OpenMP as those of calls: they spin for milliseconds behind each of its loops, where threads of the
-library beside them would have half a processor each."""
+"""Runs calls on PyTorch's OpenMP threads. These spin for milliseconds after each of PyTorch's loops, so separate threads
+of the library would compete with them for the processor."""
 from __future__ import annotations
 
 import ctypes
@@ -14,7 +14,8 @@ _asked = False
 
 
 def lend() -> None:
-    """Has calls use them, if PyTorch is imported, has some, and ``LUMINAL_OPENMP`` is not 0; once in a process."""
+    """Makes calls use OpenMP threads if PyTorch is imported and has them, unless ``LUMINAL_OPENMP`` is 0. Has an effect
+    only once."""
     global _asked
     torch = sys.modules.get("torch")
     if _asked or torch is None:
@@ -22,7 +23,7 @@ def lend() -> None:
     _asked = True
     if os.environ.get("LUMINAL_OPENMP") == "0" or not torch.backends.openmp.is_available():
         return
-    # PyTorch loads its OpenMP library for all; another one has another number of threads.
+    # PyTorch loads its OpenMP library globally; a different library is recognised by its number of threads.
     everyone = ctypes.CDLL(None)
     try:
         team, most = everyone.GOMP_parallel, everyone.omp_get_max_threads

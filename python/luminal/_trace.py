@@ -1,6 +1,6 @@
 # ===- _trace.py - Dynamo's graph to a functional ATen graph -------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""AOTAutograd's inference path, with the composite ops kept that the compiler knows as such."""
+"""Traces with AOTAutograd's inference path, but keeps composite ops that the compiler supports."""
 from __future__ import annotations
 
 import contextlib
@@ -19,15 +19,15 @@ from torch.export.exported_program import _override_composite_implicit_decomp
 from . import _errors, _sizes
 
 aten = torch.ops.aten
-# AOTAutograd has a protocol for these, with its own names of arguments.
+# AOTAutograd defines a protocol for these, with other names of the arguments.
 InferenceCompiler = Any
 
-# Dispatch tables of ops are changed while a graph is traced.
+# Protects the dispatch tables of ops, which change while a graph is traced.
 _lock = threading.RLock()
 
 
 class DecomposeMore(Exception):
-    """Raised by an inference compiler: to be traced again, with more ops decomposed."""
+    """Raised by an inference compiler to request another trace with more ops decomposed."""
 
     def __init__(self, ops: Collection[Any]) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class DecomposeMore(Exception):
 
 @functools.cache
 def decompositions() -> dict[Any, Callable[..., Any]]:
-    """What PyTorch knows to write in core ATen ops."""
+    """PyTorch's decompositions into core ATen ops."""
     table = dict(torch._decomp.core_aten_decompositions())
     known = torch._decomp.decomposition_table
     for op in _NORMS:
@@ -49,13 +49,14 @@ def _keep(*args: Any, **kwargs: Any) -> Any:
 
 
 def _keep_attention(query: Any, key: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
-    # Else the lengths of keys and values stay two symbols.
+    # Otherwise the lengths of keys and values remain two different symbols.
     torch._check(key.size(-2) == value.size(-2))  # type: ignore[no-untyped-call]
     return NotImplemented
 
 
 def _keep_of_bytes(op: Any) -> Callable[..., Any]:
-    """PyTorch's CPU code resamples bytes in integers; its decompositions do so in floats, with other results."""
+    """Keeps resampling of bytes: PyTorch's CPU code computes it in integers, its decompositions in floats, with other
+    results."""
     decompose = torch._decomp.decomposition_table[op]
 
     def rule(image: Any, *args: Any, **kwargs: Any) -> Any:
@@ -65,7 +66,7 @@ def _keep_of_bytes(op: Any) -> Callable[..., Any]:
     return rule
 
 
-# Norms over a batch's own statistics, which core ATen keeps.
+# Norms with the batch's own statistics, which core ATen does not decompose.
 _NORMS = (aten._native_batch_norm_legit_functional.default, aten._native_batch_norm_legit.no_stats,
           aten._batch_norm_with_update_functional.default)
 _COMPOSITES = {aten.linear.default: _keep, aten.layer_norm.default: _keep, aten.rms_norm.default: _keep,
@@ -78,7 +79,7 @@ _COMPOSITES |= {op: _keep_of_bytes(op) for op in _RESAMPLERS}
 
 @contextlib.contextmanager
 def _without_decompositions(ops: Collection[Any]) -> Iterator[None]:
-    """These have decompositions in place of gradients too, which come before the rules for composites."""
+    """Temporarily removes these ops' decompositions for autograd, which take precedence over the rules for composites."""
     key = torch._C.DispatchKey.Autograd
     kernels = {op: op.py_kernels.pop(key) for op in ops if key in op.py_kernels}
     try:
@@ -100,20 +101,21 @@ _find_overlapping = input_output_analysis.compute_overlapping_tensors
 
 
 def _overlapping(tensors: list[torch.Tensor], symbolic: bool = True) -> set[int]:
-    """PyTorch's own fails where guards tell all sizes of tensors that were made with symbols, as FixSizes does."""
+    """PyTorch's function fails if guards determine all sizes of tensors that were traced with symbols, as FixSizes does.
+    """
     return _find_overlapping(tensors, symbolic or any(t._has_symbolic_sizes_strides for t in tensors))
 
 
 def _keep_assertions(graph_module: fx.GraphModule) -> None:
-    """AOTAutograd takes assertions without a text for dead code."""
+    """AOTAutograd removes assertions without a message as dead code."""
     for node in graph_module.graph.find_nodes(op="call_function", target=torch._assert_async):
         if len(node.args) == 1:
             node.args = (*node.args, "Expected Tensor with single nonzero value, but got zero")
 
 
 def _differentiate_inside(graph_module: fx.GraphModule) -> None:
-    """What torch.func differentiates is recorded inside of its levels, though nothing is outside. Dynamo's graph says so only
-    where it was traced without gradients: with them they are on already."""
+    """Enables gradients inside the levels of torch.func, which must record although nothing outside is differentiated.
+    Dynamo's graph contains this only if it was traced without gradients, because otherwise they are enabled anyway."""
     depth, graph = 0, graph_module.graph
     for node in list(graph.nodes):
         name = getattr(node.target, "__name__", "")
@@ -134,8 +136,9 @@ def _refuse_training(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Any:
 
 
 def trace(graph_module: fx.GraphModule, inputs: Sequence[Any], compiler: InferenceCompiler) -> Callable[..., Any]:
-    """Returns AOTAutograd's wrapper around what ``compiler`` makes of the functional graph. Its arguments are the ops that
-    are decomposed, the graph, and the inputs; each time that it asks for another graph, more is decomposed or known."""
+    """Returns AOTAutograd's wrapper around the result of ``compiler`` for the functional graph. ``compiler`` takes the
+    decomposed ops, the graph and the inputs. Each time it requests another graph, more ops are decomposed or more sizes
+    are fixed."""
     _keep_assertions(graph_module)
     _differentiate_inside(graph_module)
     graph_module.recompile()
@@ -143,7 +146,7 @@ def trace(graph_module: fx.GraphModule, inputs: Sequence[Any], compiler: Inferen
     fixed: set[str] = set()
     while True:
         try:
-            # Without gradients, the graph is that of inference also where parameters require them.
+            # Without gradients, AOTAutograd traces the inference graph even if parameters require gradients.
             with (_lock, torch.no_grad(), _composites_kept(table),
                   unittest.mock.patch.object(input_output_analysis, "compute_overlapping_tensors", _overlapping)):
                 return aot_module_simplified(

@@ -1,6 +1,6 @@
 # ===- _training.py - What happens to gradients ---------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compiled graphs have no backward: outputs that eager would differentiate say so when somebody does."""
+"""Compiled graphs have no backward: differentiating outputs that eager mode could differentiate raises an error."""
 from __future__ import annotations
 
 import logging
@@ -17,11 +17,12 @@ _MESSAGE = ("this was compiled for inference by luminal and has no gradients: tr
 
 
 class _Refuse(torch.autograd.Function):
-    """The identity, whose backward is an error."""
+    """The identity, whose backward raises an error."""
 
     @staticmethod
     def forward(ctx: Any, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        # The first only makes the results require gradients. A view of a tensor would forbid later writes to it.
+        # The first tensor only makes the results require gradients. Returning a view of a tensor would forbid later
+        # writes to it.
         return tuple(t.detach() for t in tensors[1:])
 
     @staticmethod
@@ -34,7 +35,7 @@ def _can_have_gradient(value: Any) -> bool:
 
 
 def guard(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Calls ``function`` without gradients; in grad mode its outputs raise TrainingError if differentiated."""
+    """Calls ``function`` without gradients. In grad mode, differentiating its outputs raises TrainingError."""
     hinted = False
 
     def call(*args: Any) -> Any:

@@ -1,6 +1,7 @@
 # ===- _versions.py - Which versions of torch are supported --------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The package uses private functions of torch (its serialiser, AOTAutograd), so it names the versions it was tried on."""
+"""The supported versions of torch: the package uses private functions (its serializer, AOTAutograd) and is tested with
+these."""
 from __future__ import annotations
 
 import torch
@@ -8,12 +9,12 @@ import torch
 from . import _errors
 
 OLDEST, NEWEST = (2, 11), (2, 13)
-# Whether dynamo notices that a weight's `data` is another tensor, of other strides or another shape.
+# Whether dynamo detects that the `data` of a weight was replaced by a tensor with other strides or another shape.
 GUARDS_WEIGHTS = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 13)
 
 
 def check_torch(version: str) -> None:
-    """Raises LibraryError for another version of torch than those that are supported."""
+    """Raises LibraryError for an unsupported version of torch."""
     try:
         major, minor = (int(part) for part in version.split(".")[:2])
     except ValueError:

@@ -1,7 +1,7 @@
 # ===- _views.py - What a graph leaves to the reader about memory -------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Says in the graph itself whose memory a value is, where AOTAutograd's functional graph leaves that to the strides of
-the values: programs and parts of programs have values only."""
+"""Makes shared memory explicit in the graph. AOTAutograd's functional graph leaves it to the strides of values, but
+programs and parts of programs only have values."""
 from __future__ import annotations
 
 from typing import Any
@@ -16,8 +16,8 @@ aten = torch.ops.aten
 
 
 def explain_memory(graph_module: fx.GraphModule) -> None:
-    """Views of what is written to an argument, as outputs, become views of the argument; views by strides, of views,
-    become views of what these are views of."""
+    """Outputs that are views of a value written to an argument become views of the argument. Views by strides of other
+    views become views of the base."""
     _view_arguments(graph_module)
     _rebase(graph_module)
     graph_module.graph.eliminate_dead_code()
@@ -25,7 +25,7 @@ def explain_memory(graph_module: fx.GraphModule) -> None:
 
 
 def _aliases_of_inputs(count: int) -> list[bool]:
-    """For each output of the graph, of which there are so many, whether AOTAutograd says that it is a view of an input."""
+    """For each of the ``count`` outputs of the graph, whether it is a view of an input according to AOTAutograd."""
     context = torch._guards.TracingContext.try_get()
     metadata = context.fw_metadata if context is not None else None
     if metadata is None:
@@ -54,7 +54,7 @@ def _view_arguments(graph_module: fx.GraphModule) -> None:
 
 
 def _replay(graph: fx.Graph, base: fx.Node, ops: list[fx.Node], before: fx.Node) -> fx.Node:
-    """The same views, the last one first, of another node."""
+    """Applies the same views, listed from last to first, to another node."""
     with graph.inserting_before(before):
         for op in reversed(ops):
             copy = graph.call_function(op.target, (base, *op.args[1:]), op.kwargs)  # type: ignore[arg-type]
@@ -85,7 +85,8 @@ def _rebase(graph_module: fx.GraphModule) -> None:
 
 
 def _number(graph_module: fx.GraphModule, before: fx.Node, number: Any) -> Any:
-    """A number of the caller as an argument, computed from those of the graph."""
+    """Turns a number of the caller, which may be symbolic, into an argument that is computed from the graph's arguments.
+    """
     if not isinstance(number, torch.SymInt):
         return number
     graph, expr = graph_module.graph, number.node.expr
@@ -96,7 +97,7 @@ def _number(graph_module: fx.GraphModule, before: fx.Node, number: Any) -> Any:
 
 
 def symbol_node(graph_module: fx.GraphModule, before: fx.Node, symbol: Any) -> fx.Node | None:
-    """A node that has a symbol's value, which may be added before a node; None where there is none."""
+    """A node with the value of a symbol, which may be inserted before ``before``; None if there is none."""
     graph = graph_module.graph
     for node in graph.nodes:
         if node is before:
@@ -115,7 +116,7 @@ def symbol_node(graph_module: fx.GraphModule, before: fx.Node, symbol: Any) -> f
 
 
 def fill_values(graph: fx.Graph) -> None:
-    """The values of nodes of numbers that have none yet."""
+    """Sets the missing values of nodes that compute numbers."""
     for node in graph.nodes:
         if node.op == "call_function" and "val" not in node.meta and not isinstance(node.target, torch._ops.OpOverload):
             node.meta["val"] = node.target(*fx.map_arg(node.args, lambda n: n.meta["val"]))
