@@ -1,6 +1,6 @@
 # ===- __init__.py - Language models ------------------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""From a checkpoint folder to text: needs the extra ``luminal[llm]``."""
+"""Language models: from a checkpoint folder to generated text. Needs the extra ``luminal[llm]``."""
 from ._model import LLM, Completion, Stats, Stream
 from ._sampling import Sampling
 

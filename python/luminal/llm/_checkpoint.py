@@ -1,7 +1,7 @@
 # ===- _checkpoint.py - Models in the layout of Hugging Face ---------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reads a checkpoint folder: ``config.json``, weights in ``.safetensors`` files with or without an index, a tokenizer. What
-is missing or broken is one error that names the file; nothing is looked for on the network."""
+"""Reads a checkpoint folder: ``config.json``, weights in ``.safetensors`` files with or without an index, and a
+tokenizer. A missing or broken file raises one error that names it. Nothing is downloaded."""
 from __future__ import annotations
 
 import contextlib
@@ -21,7 +21,7 @@ from . import _transfers
 
 @dataclasses.dataclass
 class Checkpoint:
-    """What a folder holds."""
+    """The contents of a checkpoint folder."""
 
     name: str
     model: transformers.PreTrainedModel
@@ -29,11 +29,11 @@ class Checkpoint:
     ends: frozenset[int]
     """Tokens that end a text."""
     vocabulary: int
-    """So many tokens there are."""
+    """Number of tokens in the vocabulary."""
 
 
 def read(path: pathlib.Path, dtype: str, device: torch.device) -> Checkpoint:
-    """Raises ArgumentError for a folder that is no checkpoint of a causal language model."""
+    """Reads a checkpoint. Raises ArgumentError if the folder is not a checkpoint of a causal language model."""
     if not (path / "config.json").is_file():
         raise _errors.ArgumentError(f"{path}: no checkpoint: there is no config.json")
     try:
@@ -50,9 +50,9 @@ def read(path: pathlib.Path, dtype: str, device: torch.device) -> Checkpoint:
             model = _load(path, files, dtype if dtype == "auto" else getattr(torch, dtype), device)
         except _errors.LuminalError:
             raise
-        except Exception as error:  # transformers has no error of its own for it
+        except Exception as error:  # transformers has no exception class for this
             raise _errors.ArgumentError(f"{path}: transformers cannot load the model: {_errors.sentence(error)}") from error
-    # A call looks at each weight where one may be differentiated.
+    # Calls would check each weight if one of them could be differentiated.
     model = model.eval().requires_grad_(False)  # type: ignore[no-untyped-call]
     embedding: Any = model.get_input_embeddings()
     return Checkpoint(path.resolve().name, model, tokenizer, _ends(model), embedding.weight.shape[0])
@@ -60,7 +60,7 @@ def read(path: pathlib.Path, dtype: str, device: torch.device) -> Checkpoint:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """transformers shows no progress, and warns of nothing: what is wrong is an error here."""
+    """Disables transformers' progress bars and warnings, because problems are errors here."""
     log: Any = transformers.utils.logging
     shows_progress, verbosity = log.is_progress_bar_enabled(), log.get_verbosity()
     log.disable_progress_bar()
@@ -81,8 +81,8 @@ def _load(path: pathlib.Path, files: list[pathlib.Path], dtype: Any, device: tor
 
 
 def _load_to(path: pathlib.Path, files: list[pathlib.Path], dtype: Any, uploader: _transfers.Uploader) -> transformers.PreTrainedModel:
-    """On a device, where also the weights are converted and joined that have to be: the host has no more of them than the uploader's
-    chunks. Those of a quantised checkpoint are made on the host."""
+    """Loads the model on a device, where weights are also converted and joined if necessary. The host only holds the
+    uploader's chunks. Quantised checkpoints are prepared on the host."""
     config = transformers.AutoConfig.from_pretrained(path, local_files_only=True)
     if getattr(config, "quantization_config", None) is not None:
         model = _load(path, files, dtype, torch.device("cpu"))
@@ -96,12 +96,12 @@ def _load_to(path: pathlib.Path, files: list[pathlib.Path], dtype: Any, uploader
             model.generation_config = transformers.GenerationConfig.from_pretrained(path, local_files_only=True)
     _transfers.move(model, uploader)
     if uploader.device.type == "cuda":
-        torch.cuda.empty_cache()  # of what was joined
+        torch.cuda.empty_cache()  # frees the parts of joined weights
     return model
 
 
 def _whole(path: pathlib.Path, loaded: tuple[transformers.PreTrainedModel, Any]) -> transformers.PreTrainedModel:
-    """transformers gives random numbers to weights that no file has."""
+    """Refuses models for which files lack weights: transformers would initialise these at random."""
     model, info = loaded
     missing = sorted(info["missing_keys"])
     if missing:
@@ -110,7 +110,7 @@ def _whole(path: pathlib.Path, loaded: tuple[transformers.PreTrainedModel, Any])
 
 
 def _check_weights(path: pathlib.Path) -> list[pathlib.Path]:
-    """The files of weights: each can be read, and all that the index names are there."""
+    """The files of weights. Checks that each can be read, and that all files named by the index exist."""
     index = path / "model.safetensors.index.json"
     files = [file for file in [path / "model.safetensors"] if file.is_file()]
     if index.is_file():
@@ -136,7 +136,7 @@ def _read_tokenizer(path: pathlib.Path) -> Any:
         raise _errors.ArgumentError(f"{path}: there is no tokenizer.json")
     try:
         return transformers.AutoTokenizer.from_pretrained(path, local_files_only=True)
-    except Exception as error:  # transformers has no error of its own for it
+    except Exception as error:  # transformers has no exception class for this
         raise _errors.ArgumentError(f"{path}: the tokenizer cannot be read: {_errors.sentence(error)}") from error
 
 

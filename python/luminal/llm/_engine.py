@@ -1,10 +1,11 @@
 # ===- _engine.py - Texts that are written together --------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs the steps of a model for all texts that are being written. There is no thread: whoever waits for a token of its text
-runs the next step, which is of all texts.
+"""Runs the steps of a model for all texts that are being generated. There is no background thread: whoever waits for a
+token of its text runs the next step, which serves all texts.
 
-On a GPU the tokens of a step stay there for the next one, which is started before the host reads them: it waits for a step only
-while the next one runs. A text that has ended is therefore in one step more, whose token of it is not used.
+On a GPU, the tokens of a step stay on the device for the next step, which is started before the host reads them, so the
+host waits for a step only while the next one runs. A text that has ended therefore takes part in one more step, whose
+token for it is discarded.
 """
 from __future__ import annotations
 
@@ -24,42 +25,42 @@ from ._scheduler import Scheduler, Sequence, Work
 from ._transfers import upload
 
 _UNREAD = -1
-"""In the place of a token that only the device has."""
+"""Stands for a token that is only on the device."""
 
 
 @dataclasses.dataclass(eq=False)
 class Text(Sequence):
-    """A sequence, how its next tokens are drawn, and those that nobody has taken."""
+    """A sequence with its sampling, and with the tokens that have not been taken yet."""
 
     sampling: Sampling = dataclasses.field(default_factory=Sampling)
     generator: random.Random | None = None
     written: deque[tuple[int, float]] = dataclasses.field(default_factory=deque)
-    """Tokens, and when each was there."""
+    """Tokens, each with the time at which it was available."""
     is_done: bool = False
     slot: int | None = None
-    """Where the device has its last token, and which ones it has."""
+    """The row of its last token, and of the set of its tokens, on the device."""
     is_seen: bool = False
-    """Whether it is known there which ones it has."""
+    """Whether the set of its tokens on the device is up to date."""
 
 
 class _Written(NamedTuple):
-    """A step's tokens, which the host has not read."""
+    """The tokens of a step that the host has not read."""
 
     texts: list[Text]
     places: list[int]
-    """Of the tokens in the texts."""
+    """The index of each token in its text."""
     tokens: torch.Tensor
     event: Any
-    """After which they are there; None: they are."""
+    """Event after which the tokens are available; None if they are."""
 
 
 class Engine:
-    """One model, its pages, and the texts."""
+    """One model, its pages, and the texts that are being generated."""
 
     def __init__(self, steps: Steps, scheduler: Scheduler, ends: frozenset[int]) -> None:
         self.steps, self.scheduler, self.ends, self.device = steps, scheduler, ends, steps.device
         self.lag = int(self.device.type == "cuda")
-        """So many steps may be started whose tokens nobody has read when the next one is."""
+        """Number of steps that may be unread when the next one is started."""
         self._unread: deque[_Written] = deque()
         self._slots: list[Text | None] = [None] * scheduler.batch
         self._last = torch.zeros(scheduler.batch, dtype=torch.int64, device=self.device)
@@ -67,7 +68,7 @@ class Engine:
         self._lock = threading.Lock()
 
     def add(self, text: Text) -> None:
-        """Raises ArgumentError for a text that the pages cannot hold."""
+        """Adds a text. Raises ArgumentError if the pages cannot hold it."""
         if text.generator is None:
             text.generator = text.sampling.generator()
         try:
@@ -77,15 +78,15 @@ class Engine:
             raise _errors.ArgumentError(str(error)) from None
 
     def drop(self, text: Text) -> None:
-        """Nobody wants more of it."""
+        """Stops generating a text."""
         with self._lock:
             self._end(text)
 
     def take(self, text: Text) -> tuple[int, float] | None:
-        """The next token of a text, and when it was there; None at its end. Runs steps until there is one."""
+        """The next token of a text with its time; None at the end of the text. Runs steps until there is one."""
         while not text.written and not text.is_done:
             with self._lock:
-                # Meanwhile another thread may have run it.
+                # Another thread may have run the step in the meantime.
                 if not text.written and not text.is_done:
                     work = self.scheduler.next()
                     if work is not None:
@@ -96,7 +97,7 @@ class Engine:
     def _start(self, work: Work) -> None:
         texts: list[Any] = work.sequences
         if work.end and _UNREAD in texts[0].tokens[-self.lag - 1:]:
-            # It gave its pages back in the midst of a text.
+            # The sequence was evicted in the middle of a text, so its tokens must be read first.
             self._read(0)
             if texts[0].is_done:
                 return
@@ -135,7 +136,7 @@ class Engine:
         return tokens
 
     def _find_seen(self, texts: list[Text], vocabulary: int) -> torch.Tensor:
-        """Which tokens each slot's text has."""
+        """The set of tokens that each slot's text contains."""
         if self._seen is None:
             self._seen = torch.zeros((len(self._slots), vocabulary), dtype=torch.bool, device=self.device)
         for text in texts:
@@ -158,10 +159,10 @@ class Engine:
         for text in texts:
             text.tokens.append(_UNREAD)
             if len(text.tokens) == text.limit:
-                self.scheduler.finish(text)  # no step is needed after this one
+                self.scheduler.finish(text)  # it needs no further step
 
     def _read(self, left: int) -> None:
-        """The tokens of all steps but the last ``left``."""
+        """Reads the tokens of all steps except for the last ``left``."""
         while len(self._unread) > left:
             written = self._unread.popleft()
             if written.event is not None:

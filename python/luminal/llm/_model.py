@@ -1,6 +1,6 @@
 # ===- _model.py - A checkpoint that writes text --------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""``luminal.LLM``: from a checkpoint folder to text."""
+"""``luminal.LLM``: from a checkpoint folder to generated text."""
 from __future__ import annotations
 
 import contextlib
@@ -28,18 +28,18 @@ Prompt = str | Sequence[int] | Sequence[Mapping[str, str]]
 
 @dataclasses.dataclass
 class Stats:
-    """Of one text."""
+    """Times and token counts of one text."""
 
     prompt_tokens: int = 0
     tokens: int = 0
     first_seconds: float = 0.0
-    """From the call to the first token (TTFT)."""
+    """Time from the call to the first token (TTFT)."""
     token_seconds: list[float] = dataclasses.field(default_factory=list)
-    """Of each later token."""
+    """Time of each later token."""
 
     @property
     def seconds_per_token(self) -> float:
-        """The median over the later tokens (TPOT); 0 where there are none."""
+        """The median time of the later tokens (TPOT); 0 if there are none."""
         return statistics.median(self.token_seconds) if self.token_seconds else 0.0
 
     def __str__(self) -> str:
@@ -50,12 +50,12 @@ class Stats:
 
 @dataclasses.dataclass
 class Completion:
-    """A text that was written."""
+    """A generated text."""
 
     text: str
     tokens: list[int]
     finish_reason: str
-    """"stop": an end of text, or a string to stop at; "length": there may be no more tokens."""
+    """"stop": an end token or a stop string; "length": the maximum number of tokens."""
     stats: Stats
 
 
@@ -69,19 +69,20 @@ def _find_device(device: str | torch.device) -> torch.device:
 
 
 class LLM:
-    """A causal language model of a checkpoint folder (``config.json``, ``*.safetensors``, ``tokenizer.json``), compiled.
+    """A compiled causal language model from a checkpoint folder (``config.json``, ``*.safetensors``, ``tokenizer.json``).
 
-    Weights are read once; keys and values lie in pages that all texts share, which are written in place; prompts go through
-    in chunks. Texts that are asked for at once, from any threads, are written together.
+    Weights are read once. Keys and values are stored in pages that all texts share, and are written in place. Prompts are
+    processed in chunks. Texts that are requested concurrently, from any threads, are generated in one batch.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, cache_length: int = 0, chunk: int = 256, batch: int = 16, page: int = 16,
                  pages: int = 0, dtype: str = "auto", device: str | torch.device = "cpu", **options: Any) -> None:
-        """``cache_length``: tokens of a prompt and its text together (0: as many as the model has positions, at most
-        4096); ``chunk``: tokens of a prompt that one call takes; ``batch``: texts that are written at once, others wait;
-        ``page``: tokens of a page of the cache; ``pages``: how many there are (0: for four texts of the full length, or for
-        ``batch`` if that is less); ``dtype``: of weights ("auto": as the checkpoint has them); ``options``: of
-        ``luminal.compile``. Raises ArgumentError for a folder that is no checkpoint."""
+        """``cache_length``: maximum number of tokens of a prompt and its text together (0: as many as the model has
+        positions, at most 4096). ``chunk``: number of prompt tokens in one call. ``batch``: number of texts that are
+        generated concurrently; others wait. ``page``: number of tokens in a page of the cache. ``pages``: number of pages
+        (0: enough for four texts of full length, or for ``batch`` texts if that is less). ``dtype``: type of the weights
+        ("auto": as in the checkpoint). ``options``: of ``luminal.compile``. Raises ArgumentError if the folder is not a
+        checkpoint."""
         for name, value, least in (("cache_length", cache_length, 0), ("chunk", chunk, 1), ("batch", batch, 1), ("page", page, 1),
                                    ("pages", pages, 0)):
             if value < least:
@@ -89,7 +90,7 @@ class LLM:
         began = time.perf_counter()
         self._device = _find_device(device)
         if self._device.type == "cuda":
-            torch.cuda.empty_cache()  # what another model left behind is not what this one takes
+            torch.cuda.empty_cache()  # memory that another model left behind does not count for this one
         self._free, self._allocated = self._count_memory()
         self._checkpoint = _checkpoint.read(pathlib.Path(path), dtype, self._device)
         self.name, self.tokenizer = self._checkpoint.name, self._checkpoint.tokenizer
@@ -109,17 +110,17 @@ class LLM:
 
     @property
     def cache_length(self) -> int:
-        """Tokens of a prompt and its text together."""
+        """Maximum number of tokens of a prompt and its text together."""
         return self._length
 
     @property
     def compiled(self) -> Any:
-        """The compiled step: reports, profiles and its program are there."""
+        """The compiled step, with its report, profile and program."""
         return self._steps.compiled
 
     def encode(self, prompt: Prompt) -> list[int]:
-        """The tokens of a text, or of the messages of a chat, by the checkpoint's template. Raises ArgumentError for tokens
-        that the model does not have, and for more than fit into the cache with one more."""
+        """The tokens of a text, or of the messages of a chat in the checkpoint's template. Raises ArgumentError for
+        tokens that the model does not have, and if the tokens and one more do not fit into the cache."""
         if isinstance(prompt, str):
             ids: list[int] = self.tokenizer(prompt)["input_ids"]
         elif prompt and isinstance(prompt[0], Mapping):
@@ -127,7 +128,7 @@ class LLM:
                 raise _errors.ArgumentError(f"{self.name}: the checkpoint has no chat template")
             try:
                 ids = self.tokenizer.apply_chat_template(prompt, add_generation_prompt=True, tokenize=True, return_dict=True)["input_ids"]
-            except Exception as error:  # whatever the template raises
+            except Exception as error:  # any exception of the template
                 raise _errors.ArgumentError(f"the chat template refuses the messages: {_errors.sentence(error)}") from error
         else:
             ids = list(prompt)  # type: ignore[arg-type]
@@ -139,8 +140,8 @@ class LLM:
         return ids
 
     def generate(self, prompt: Prompt, *, max_tokens: int = 0, stop: Sequence[str] = (), sampling: Sampling | None = None) -> Completion:
-        """Writes a text to its end, to one of ``stop`` (which it does not hold), or to ``max_tokens`` (0: until the cache is
-        full)."""
+        """Generates a text until its end token, until one of the strings in ``stop`` (which the text excludes), or until
+        ``max_tokens`` (0: until the cache is full)."""
         stream = self.stream(prompt, max_tokens=max_tokens, stop=stop, sampling=sampling)
         for _ in stream:
             pass
@@ -148,7 +149,7 @@ class LLM:
 
     def generate_many(self, prompts: Sequence[Prompt], *, max_tokens: int = 0, stop: Sequence[str] = (),
                       sampling: Sampling | None = None) -> list[Completion]:
-        """A text for each prompt, written together."""
+        """Generates a text for each prompt, in one batch."""
         streams = [self.stream(prompt, max_tokens=max_tokens, stop=stop, sampling=sampling) for prompt in prompts]
         try:
             for stream in streams:
@@ -162,7 +163,7 @@ class LLM:
         return [stream.completion for stream in streams]
 
     def stream(self, prompt: Prompt, *, max_tokens: int = 0, stop: Sequence[str] = (), sampling: Sampling | None = None) -> Stream:
-        """The same, piece by piece as it is written."""
+        """Like ``generate``, but yields the text piece by piece as it is generated."""
         if max_tokens < 0:
             raise _errors.ArgumentError(f"max_tokens is {max_tokens}: expected 0 or more")
         ids = self.encode(prompt)
@@ -170,24 +171,24 @@ class LLM:
         return Stream(self, ids, min(max_tokens, room) if max_tokens else room, [s for s in stop if s], sampling or Sampling())
 
     def memory(self) -> int:
-        """The most bytes that the process has had on the host."""
+        """Peak host memory of the process, in bytes."""
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
     def device_memory(self) -> int:
-        """Bytes that were taken of the GPU since the model was asked for, by this process or another one, and at least those
-        that PyTorch's allocator gave out, which may have had them before; 0 on the host."""
+        """Bytes of GPU memory allocated since the model was requested, by this process or another one; at least the bytes
+        that PyTorch's allocator handed out since, possibly from memory it already had. 0 on the host."""
         free, allocated = self._count_memory()
         return max(0, self._free - free, allocated - self._allocated)
 
     def _count_memory(self) -> tuple[int, int]:
-        """Bytes that are free, and those of tensors of this process."""
+        """Free bytes of the GPU, and bytes of this process's tensors."""
         if self._device.type != "cuda":
             return 0, 0
         return int(torch.cuda.mem_get_info(self._device)[0]), torch.cuda.memory_allocated(self._device)
 
 
 class Stream(Iterator[str]):
-    """The pieces of a text; ``completion`` is the whole, as far as it is written."""
+    """The pieces of a text. ``completion`` is the text generated so far."""
 
     def __init__(self, llm: LLM, ids: list[int], count: int, stop: list[str], sampling: Sampling) -> None:
         self.completion = Completion("", [], "length", Stats(len(ids)))
@@ -200,13 +201,13 @@ class Stream(Iterator[str]):
         return next(self._pieces)
 
     def close(self) -> None:
-        """Ends the text where it is; other texts may be written."""
+        """Ends the text here, so that other texts can be generated."""
         self._pieces.close()
         if self._text is not None:
             self._llm._engine.drop(self._text)
 
     def _begin(self) -> Text:
-        """It is written with the others from now on."""
+        """Starts to generate the text together with the others."""
         if self._text is None:
             text = Text(list(self._ids), len(self._ids) + self._count, sampling=self._sampling)
             self._llm._engine.add(text)
@@ -214,7 +215,7 @@ class Stream(Iterator[str]):
         return self._text
 
     def _write(self) -> Generator[str, None, None]:
-        # What may be the beginning of a string to stop at waits.
+        # A piece that may be the beginning of a stop string is held back.
         held, done, is_cut = "", self.completion, False
         decode, tokenizer = DecodeStream(skip_special_tokens=True), self._llm.tokenizer.backend_tokenizer
         with contextlib.closing(self._tokens()) as tokens:
@@ -233,7 +234,7 @@ class Stream(Iterator[str]):
                     piece, held = held[:safe], held[safe:]
                     done.text += piece
                     yield piece
-        if not is_cut:  # bytes of a character that is not whole
+        if not is_cut:  # the bytes of an incomplete character
             whole = self._llm.tokenizer.decode(done.tokens, skip_special_tokens=True)
             held = whole[len(done.text):] if whole.startswith(done.text + held) else held
         if held:
@@ -253,7 +254,7 @@ class Stream(Iterator[str]):
                 else:
                     stats.token_seconds.append(at - last)
                 yield token
-                # Without the time in which nobody asked for the next one.
+                # Do not count the time during which no token was requested.
                 last = at if text.written else time.perf_counter()
         finally:
             engine.drop(text)

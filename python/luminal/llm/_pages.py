@@ -1,8 +1,8 @@
 # ===- _pages.py - A step over many sequences whose caches are pages ------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""One step of a causal language model over a batch of sequences of different lengths. Keys and values lie in pages of a pool
-that all sequences share; a table says which pages a sequence has, in order. Attention is spelled in plain torch: what the
-compiler makes of the gather by page is its affair."""
+"""One step of a causal language model for a batch of sequences of different lengths. Keys and values are stored in pages
+of a pool that all sequences share; a table lists the pages of each sequence in order. Attention is written in plain
+torch, including the gather by page, and is left to the compiler."""
 from __future__ import annotations
 
 import contextvars
@@ -20,26 +20,26 @@ _NAME = "luminal_pages"
 
 
 class _Pool:
-    """Where the tokens of a step are written, and what each may look at; in the trace of a step."""
+    """The pool while a step is traced: where the step's tokens are written, and what each of them may attend to."""
 
     def __init__(self) -> None:
         self.keys: dict[int, Any] = {}
         self.values: dict[int, Any] = {}
         self.owners: dict[int, int] = {}
-        """Of layers: whose keys and values a layer has."""
-        self.slots: Any = None  # [batch * tokens]: of the pool
+        """For each layer, the layer whose keys and values it uses."""
+        self.slots: Any = None  # [batch * tokens]: slots in the pool
         self.reads: Any = None  # [batch, length]: slots of each sequence, in order
         self.positions: Any = None  # [batch, tokens]
 
 
 _pool: contextvars.ContextVar[_Pool] = contextvars.ContextVar("pool")
-"""Of the step that is under way."""
+"""The pool of the step that is being traced."""
 
 
 def _make_mask(mask_function: Any, use_vmap: bool = False, **others: Any) -> Any:
-    """[batch, 1, tokens, length]: what each token may look at. ``mask_function`` says it of two positions, whatever windows or
-    chunks a model has."""
-    if use_vmap or "allow_is_bidirectional_skip" in others:  # functions of the step's own tokens; tokens that are not there yet
+    """[batch, 1, tokens, length]: the positions that each token may attend to. ``mask_function`` decides this for two
+    positions, including a model's windows or chunks."""
+    if use_vmap or "allow_is_bidirectional_skip" in others:  # functions of the step's own tokens, or of tokens that do not exist yet
         raise _errors.ArgumentError("its attention has a mask of its own")
     pool = _pool.get()
     batch, length = pool.reads.shape
@@ -50,17 +50,17 @@ def _make_mask(mask_function: Any, use_vmap: bool = False, **others: Any) -> Any
 def _attend(module: nn.Module, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attention_mask: Any, *,
             scaling: float | None = None, softcap: float | None = None, s_aux: torch.Tensor | None = None,
             **_: Any) -> tuple[torch.Tensor, None]:
-    """What transformers calls in each layer: query [batch, heads, tokens, width], key and value with heads of their own.
-    ``s_aux`` [heads]: sinks, scores of what has no value."""
+    """The attention function that transformers calls in each layer. query: [batch, heads, tokens, width]; key and value
+    have their own number of heads. ``s_aux`` [heads]: attention sinks, that is, scores without a value."""
     pool = _pool.get()
     if attention_mask is None or attention_mask.dtype != torch.bool:
         raise _errors.ArgumentError("its attention has a mask of its own")
     layer: int = module.layer_idx  # type: ignore[assignment]
     batch, heads, count, _width = query.shape
-    if pool.slots is None:  # the first step, which shows the shapes
+    if pool.slots is None:  # the first step, which only records shapes
         if layer in pool.keys:
             raise _errors.ArgumentError("a layer has attention more than once")
-        # Layers that share keys and values are given the same tensors.
+        # Layers that share keys and values are passed the same tensors.
         pool.owners[layer] = next((i for i in pool.keys if pool.keys[i] is key and pool.values[i] is value), layer)
         pool.keys[layer], pool.values[layer] = key, value
         return value.repeat_interleave(heads // value.shape[1], 1).transpose(1, 2), None
@@ -68,8 +68,8 @@ def _attend(module: nn.Module, query: torch.Tensor, key: torch.Tensor, value: to
     if owner == layer:
         for stored, new in ((pool.keys[layer], key), (pool.values[layer], value)):
             stored.index_copy_(0, pool.slots, new.transpose(1, 2).reshape(batch * count, *stored.shape[1:]))
-    # Each head has keys and values of its own before they are transposed: of the strides of its own expansion PyTorch 2.11 makes
-    # guards on a GPU.
+    # Repeat keys and values for each head before transposing: with the strides of PyTorch's own expansion, PyTorch 2.11
+    # creates guards on a GPU.
     keys, values = (stored[pool.reads].repeat_interleave(heads // stored.shape[1], 2).transpose(1, 2)
                     for stored in (pool.keys[owner], pool.values[owner]))
     if softcap is None and s_aux is None:
@@ -93,7 +93,7 @@ AttentionMaskInterface.register(_NAME, _make_mask)  # type: ignore[arg-type]
 
 
 def _find_layers(model: transformers.PreTrainedModel) -> list[int]:
-    """The layers whose keys and values have to be kept. Raises ArgumentError where something else has to be."""
+    """The layers whose keys and values must be stored. Raises ArgumentError if a layer has any other state."""
     try:
         layers = transformers.DynamicCache(config=model.config).layers
     except (KeyError, TypeError, ValueError) as error:
@@ -105,8 +105,9 @@ def _find_layers(model: transformers.PreTrainedModel) -> list[int]:
 
 
 def _keep_rotations(model: transformers.PreTrainedModel, length: int) -> None:
-    """Rotations of positions that depend on how long a text gets are the same for all texts of up to some length. Raises
-    ArgumentError where ``length`` is more: keys in pages would be turned otherwise than those of later tokens, and by other texts."""
+    """Fixes rotations of positions that depend on the length of the text, which are constant up to some length. Raises
+    ArgumentError if ``length`` exceeds it: stored keys would be rotated differently from later ones, and depending on
+    other texts."""
     for module in model.modules():
         kinds = getattr(module, "rope_type", None)
         by_layer = kinds if isinstance(kinds, dict) else {"": kinds}
@@ -125,11 +126,11 @@ def _keep_rotations(model: transformers.PreTrainedModel, length: int) -> None:
 
 
 class Step(nn.Module):
-    """What is compiled: ``ids`` and ``positions`` [batch, tokens] and ``table`` [batch, pages] to logits [batch, vocabulary]
-    after the last token of each sequence, and the likeliest tokens [batch]."""
+    """The compiled function: from ``ids`` and ``positions`` [batch, tokens] and ``table`` [batch, pages] to the logits
+    [batch, vocabulary] after the last token of each sequence, and the most likely tokens [batch]."""
 
     def __init__(self, model: transformers.PreTrainedModel, pages: int, page: int) -> None:
-        """Raises ArgumentError for a model whose attention cannot be over pages."""
+        """Raises ArgumentError if the model's attention cannot use pages."""
         super().__init__()
         self.model, self.page = model, page
         self.pool = shown = _Pool()
@@ -144,7 +145,7 @@ class Step(nn.Module):
                 raise _errors.ArgumentError(f"{len(absent)} of its {len(needed)} layers do not use transformers' AttentionInterface")
             if any(owner == i and i not in needed for i, owner in shown.owners.items()):  # in some versions of transformers
                 raise _errors.ArgumentError("its layers share keys and values through transformers' cache alone")
-        except Exception as error:  # whatever its code makes of attention that it does not know
+        except Exception as error:  # any exception of the model's code for an unknown attention
             raise _errors.ArgumentError(f"{type(model).__name__} cannot be run over pages: {_errors.sentence(error)}") from error
         self.layers = sorted(i for i, owner in shown.owners.items() if owner == i)
         for i in self.layers:
@@ -163,7 +164,8 @@ class Step(nn.Module):
         return self._call(ids, positions)
 
     def _call(self, ids: torch.Tensor, positions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        # No token is hidden. Where nothing is said of that, transformers looks for several texts in one by their positions.
+        # No token is masked. Without this mask, transformers would look for several texts in one, judging by the
+        # positions.
         mask, token = torch.ones_like(ids, dtype=torch.bool), _pool.set(self.pool)
         try:
             out = self.model(input_ids=ids, position_ids=positions, attention_mask=mask, use_cache=False, logits_to_keep=1)
@@ -174,16 +176,16 @@ class Step(nn.Module):
 
 
 class Steps:
-    """The compiled step."""
+    """The compiled step and its inputs."""
 
     def __init__(self, model: transformers.PreTrainedModel, pages: int, page: int, length: int, chunk: int, batch: int,
                  **options: Any) -> None:
-        """``pages`` of ``page`` tokens each; a sequence has at most ``length`` tokens, a step at most ``chunk`` of one sequence,
-        or one of each of ``batch``."""
+        """``pages`` of ``page`` tokens each. A sequence has at most ``length`` tokens. A step takes at most ``chunk``
+        tokens of one sequence, or one token of each of ``batch`` sequences."""
         _keep_rotations(model, length)
         step = Step(model, pages, page)
         self.device = model.device
-        # One sequence and one token are variants of the same program.
+        # Steps with one sequence or one token are variants of the same program.
         dims = {name: torch.export.Dim(name, min=1, max=most) if most > 1 else None
                 for name, most in (("batch", batch), ("tokens", chunk), ("pages", -(-length // page)))}
         variants = [",".join(f"{name}=1" for name in names if dims[name]) for names in (("batch", "tokens"), ("tokens",), ("batch",))]
@@ -195,12 +197,13 @@ class Steps:
             {i: dims[name] for i, name in enumerate(names) if dims[name]} for names in shapes), **options)
 
     def rows(self, begins: list[int], count: int, pages: list[list[int]]) -> tuple[list[list[int]], list[list[int]]]:
-        """For each sequence the positions of ``count`` tokens from ``begin`` on, and its pages in a table."""
-        # What a sequence does not have is not looked at: any page will do.
+        """For each sequence, the positions of ``count`` tokens starting at its entry of ``begins``, and its row of the
+        page table."""
+        # Rows are padded with any page: tokens beyond a sequence are masked.
         most = max(map(len, pages))
         return [list(range(begin, begin + count)) for begin in begins], [row + row[:1] * (most - len(row)) for row in pages]
 
     def run(self, ids: torch.Tensor, positions: torch.Tensor, table: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The logits [batch, vocabulary] after the last of ``ids`` [batch, tokens], and the likeliest tokens [batch]. On a GPU the
-        host does not wait for them."""
+        """The logits [batch, vocabulary] after the last of ``ids`` [batch, tokens], and the most likely tokens [batch].
+        On a GPU, the host does not wait for them."""
         return self.compiled(ids, positions, table)  # type: ignore[no-any-return]

@@ -1,6 +1,6 @@
 # ===- _sampling.py - The next token ------------------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How the next token is drawn from logits, on the device that has them."""
+"""Draws the next token from logits, on the device where they are."""
 from __future__ import annotations
 
 import dataclasses
@@ -18,18 +18,18 @@ _PARTS = 1 << 23
 
 @dataclasses.dataclass(frozen=True)
 class Sampling:
-    """As in transformers: what is left by ``top_k``, then by ``top_p``, at a ``temperature``."""
+    """Sampling as in transformers: ``top_k``, then ``top_p``, at a ``temperature``."""
 
     temperature: float = 0.0
-    """0: the likeliest token."""
+    """0: always take the most likely token."""
     top_k: int = 0
-    """So many likeliest tokens are left; 0: all."""
+    """Number of most likely tokens to draw from; 0: all."""
     top_p: float = 1.0
-    """The fewest likeliest tokens are left whose probabilities sum up to this."""
+    """Draw from the smallest set of most likely tokens whose probabilities sum up to at least this."""
     repetition_penalty: float = 1.0
-    """Logits of tokens that the sequence has are divided by this where positive, else multiplied."""
+    """Logits of tokens that the sequence contains are divided by this if positive, otherwise multiplied."""
     seed: int | None = None
-    """The same seed draws the same tokens; None: another text each time."""
+    """Equal seeds draw equal tokens; None: a different text each time."""
 
     def __post_init__(self) -> None:
         if not (self.temperature >= 0 and math.isfinite(self.temperature)):
@@ -43,18 +43,19 @@ class Sampling:
 
     @property
     def is_likeliest(self) -> bool:
-        """Whether nothing is drawn, and logits are taken as they are."""
+        """Whether the result is always the most likely token of the unchanged logits."""
         return self.temperature == 0 and self.repetition_penalty == 1
 
     def generator(self) -> random.Random:
-        """Of the numbers that ``draw`` is given for a text."""
+        """The generator of a text's random numbers for ``draw``."""
         return random.Random(self.seed)
 
 
 def draw(logits: torch.Tensor, samplings: Sequence[Sampling], numbers: Sequence[float], seen: torch.Tensor | None) -> torch.Tensor:
-    """The next tokens [batch] after ``logits`` [batch, vocabulary], without a wait for the device. ``numbers``: from 0 to below 1, by
-    which each is drawn; ``seen`` [batch, vocabulary]: which tokens a sequence has, where repetition is penalised."""
-    # A product with the sum of probabilities has to stay below it.
+    """The next tokens [batch] for ``logits`` [batch, vocabulary], without waiting for the device. ``numbers``: a random
+    number in [0, 1) for each token. ``seen`` [batch, vocabulary]: the tokens that each sequence contains, if repetition
+    is penalised."""
+    # Round the numbers down, so that the product with the sum of probabilities stays below the sum.
     rows = [[s.temperature or 1.0, float(s.temperature == 0), s.top_k or logits.shape[-1], s.top_p, s.repetition_penalty,
              math.floor(number * _PARTS) / _PARTS] for s, number in zip(samplings, numbers)]
     columns, = upload([rows], logits.device, torch.float32)
@@ -69,13 +70,13 @@ def draw(logits: torch.Tensor, samplings: Sequence[Sampling], numbers: Sequence[
         ordered, tokens = values.sort(descending=True, stable=True)
         is_out = torch.arange(ordered.shape[-1], device=ordered.device) >= top_k
         probabilities = ordered.masked_fill(is_out, float("-inf")).softmax(-1)
-        # A token is left where those before it do not reach the sum.
+        # A token is kept if the tokens before it do not reach top_p.
         is_out = is_out | ((probabilities.cumsum(-1) - probabilities >= top_p) & (top_p < 1))
         values = values.masked_fill(torch.zeros_like(is_out).scatter(-1, tokens, is_out), float("-inf"))
-    # By number of the token, whatever other rows need: what is drawn for a text does not depend on them.
+    # Draw in the order of token ids, so that a text's token does not depend on the other rows.
     probabilities = values.softmax(-1)
     sums = probabilities.cumsum(-1)
     drawn = (sums <= number * sums[:, -1:]).sum(-1, keepdim=True).clamp(max=sums.shape[-1] - 1)
-    # Sums that were rounded may point at a token that is ruled out.
+    # Because of rounded sums, the drawn token may be an excluded one.
     is_drawn = (is_likeliest == 0) & (probabilities.gather(-1, drawn) > 0)
     return torch.where(is_drawn, drawn, likeliest)[:, 0]

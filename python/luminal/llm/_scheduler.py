@@ -1,11 +1,12 @@
 # ===- _scheduler.py - Which sequences the next step takes ------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Continuous batching: sequences join and leave between any two steps. Needs no model, and no torch.
+"""Continuous batching: sequences join and leave between any two steps. Needs neither a model nor torch.
 
-A step is a chunk of one prompt, or one token of each sequence that is past its prompt; the two take turns where both wait, so
-that long prompts do not stop texts. Prompts are taken in the order in which they came, once there are pages for all of it and
-room in the batch. Where pages run out, the sequence that was taken last gives its own back and waits again, before those that
-have not been taken; what it had is computed again from its tokens. The oldest sequence always goes on.
+A step is a chunk of one prompt, or one token of each sequence that has processed its prompt. The two kinds alternate if
+both are waiting, so that long prompts do not stall texts. Prompts are admitted in order of arrival, as soon as there are
+pages for the whole prompt and room in the batch. If pages run out, the sequence admitted last is evicted: it releases its
+pages and waits again, before sequences that have not been admitted, and its keys and values are recomputed from its
+tokens. The oldest sequence always makes progress.
 """
 from __future__ import annotations
 
@@ -15,19 +16,19 @@ from collections import deque
 
 @dataclasses.dataclass(eq=False)
 class Sequence:
-    """Tokens, and where their keys and values lie."""
+    """A sequence of tokens, and the pages with their keys and values."""
 
     tokens: list[int]
     limit: int
-    """The most tokens that it will have."""
+    """The maximum number of tokens."""
     pages: list[int] = dataclasses.field(default_factory=list)
     cached: int = 0
-    """So many tokens have their keys and values in ``pages``."""
+    """Number of tokens whose keys and values are stored in ``pages``."""
 
 
 @dataclasses.dataclass
 class Work:
-    """The next step: tokens ``begin`` to ``end`` of one sequence, or the last token of each of several."""
+    """The next step: tokens ``begin`` to ``end`` of one sequence, or the last token of each of several sequences."""
 
     sequences: list[Sequence]
     begin: int = 0
@@ -35,21 +36,21 @@ class Work:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the step leads to a next token."""
+        """Whether the step produces a next token."""
         return not self.end or self.end == len(self.sequences[0].tokens)
 
 
 class Scheduler:
-    """Owns the pages. Sequences are added, and finished once they are at their end or nobody wants them."""
+    """Owns the pages. Sequences are added, and finished at their end or when they are no longer wanted."""
 
     def __init__(self, pages: int, page: int, batch: int, chunk: int) -> None:
-        """``pages`` of ``page`` tokens each; at most ``batch`` sequences at once; ``chunk`` tokens of a prompt a step."""
+        """``pages`` of ``page`` tokens each; at most ``batch`` sequences at a time; ``chunk`` prompt tokens per step."""
         self.page, self.batch, self.chunk = page, batch, chunk
         self.free = list(range(pages - 1, -1, -1))
         self.num_pages = pages
         self.waiting: deque[Sequence] = deque()
         self.running: list[Sequence] = []
-        """In the order in which they were taken; the last one may be in its prompt."""
+        """Sequences in the order of admission; the last one may still be processing its prompt."""
         self.evictions = 0
         self._was_prompt = False
 
@@ -57,20 +58,20 @@ class Scheduler:
         return -(-tokens // self.page)
 
     def add(self, sequence: Sequence) -> None:
-        """Raises ValueError for a sequence that would not fit if it were alone."""
+        """Adds a sequence. Raises ValueError if it would not fit even if it were alone."""
         if self.count_pages(sequence.limit) > self.num_pages:
             raise ValueError(f"{sequence.limit} tokens need {self.count_pages(sequence.limit)} pages of {self.num_pages}")
         self.waiting.append(sequence)
 
     def finish(self, sequence: Sequence) -> None:
-        """Takes it out, wherever it is."""
+        """Removes a sequence."""
         if sequence in self.waiting:
             self.waiting.remove(sequence)
         elif sequence in self.running:
             self._release(sequence)
 
     def next(self) -> Work | None:
-        """The next step; None where there is nothing to do. The caller sets ``cached`` and appends tokens after it."""
+        """The next step; None if there is nothing to do. The caller then updates ``cached`` and appends tokens."""
         filling = self._filling()
         ready = self.running[:-1] if filling else self.running
         if not (ready and self._was_prompt):
@@ -82,7 +83,7 @@ class Scheduler:
                 return Work([filling], begin, min(begin + self.chunk, len(filling.tokens)))
         self._was_prompt = False
         for sequence in list(ready):
-            # One that gave its pages back is not there any more.
+            # A sequence that was evicted is no longer in the list.
             while sequence in self.running and len(sequence.pages) < self.count_pages(len(sequence.tokens)):
                 if self.free:
                     sequence.pages.append(self.free.pop())
@@ -93,7 +94,7 @@ class Scheduler:
         return Work(ready) if ready else self.next() if self.waiting or filling else None
 
     def _filling(self) -> Sequence | None:
-        """The sequence whose prompt is under way."""
+        """The sequence whose prompt is being processed, or None."""
         last = self.running[-1] if self.running else None
         return last if last is not None and last.cached < len(last.tokens) - 1 else None
 
@@ -101,7 +102,7 @@ class Scheduler:
         if not self.waiting or len(self.running) >= self.batch:
             return None
         first = self.waiting[0]
-        # With room for its next token, or it would be the first to go.
+        # Reserve room for its next token too, otherwise it would be evicted first.
         count = self.count_pages(min(len(first.tokens) + 1, first.limit))
         if count > len(self.free):
             return None

@@ -1,6 +1,7 @@
 # ===- _server.py - A checkpoint by HTTP ----------------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""OpenAI's form of completions and chats over one model, which writes the texts of all requests together."""
+"""An HTTP server with OpenAI's interface for completions and chats. One model generates the texts of all requests in one
+batch."""
 from __future__ import annotations
 
 import contextlib
@@ -22,11 +23,11 @@ from ._model import LLM, Stream
 from ._sampling import Sampling
 
 _MAX_BYTES = 4 << 20  # of a request
-# What clients send though they do not want it: fields that are not supported, and what they say then.
+# Unsupported fields that clients send nevertheless, with the values that mean that they are not used.
 _NEUTRAL: dict[str, tuple[Any, ...]] = {
     "best_of": (1,), "echo": (False,), "frequency_penalty": (0,), "logit_bias": ({},), "logprobs": (False,), "presence_penalty": (0,),
     "response_format": ({"type": "text"},), "suffix": ("",), "tool_choice": ("none", "auto"), "tools": ([],), "top_logprobs": (0,)}
-# Nothing that a text depends on.
+# Fields that do not affect the text.
 _IGNORED = ("user", "metadata", "store", "stream_options", "parallel_tool_calls", "service_tier")
 
 
@@ -39,7 +40,7 @@ class _Refused(Exception):
 
 
 def _take(body: dict[str, Any], name: str, kinds: tuple[type, ...], default: Any) -> Any:
-    """A field of a request; ``null`` is its default."""
+    """Removes a field of a request; ``null`` stands for its default."""
     value = body.pop(name, None)
     if value is None:
         return default
@@ -53,7 +54,7 @@ def _is_same(value: Any, neutral: Any) -> bool:
 
 
 def _read_messages(messages: list[Any]) -> list[dict[str, str]]:
-    """``content`` is a text, or a list of parts that are texts."""
+    """Checks messages. ``content`` is a text, or a list of parts that are texts."""
     found = []
     for message in messages:
         role, content = (message.get("role"), message.get("content")) if isinstance(message, dict) else (None, None)
@@ -148,7 +149,7 @@ class _Server:
         return self.model.stream(prompt, max_tokens=limit, stop=stop, sampling=sampling), is_streamed
 
     async def _pieces(self, request: Request, stream: Stream) -> AsyncIterator[str]:
-        """The pieces of a text; ends where the client has left, or the server has to."""
+        """The pieces of a text. Stops if the client has disconnected or the server must stop."""
         self.requests += 1
         try:
             while not await request.is_disconnected():
@@ -173,7 +174,7 @@ class _Server:
 
 
 class _Form:
-    """The answers to one request."""
+    """Formats the answers to one request."""
 
     def __init__(self, model: str, is_chat: bool) -> None:
         self.is_chat = is_chat
@@ -186,7 +187,7 @@ class _Form:
                 "choices": [{"index": 0, **text, "logprobs": None, "finish_reason": done.finish_reason}], "usage": self._usage(stream)}
 
     def part(self, piece: str, ended: Stream | None) -> dict[str, Any]:
-        """``ended``: the text, with the last part."""
+        """``ended``: the stream, for the last part."""
         text: dict[str, Any] = {"delta": {"role": "assistant", "content": piece}} if self.is_chat else {"text": piece}
         return {**self.head, "object": "chat.completion.chunk" if self.is_chat else "text_completion",
                 "choices": [{"index": 0, **text, "logprobs": None, "finish_reason": ended and ended.completion.finish_reason}],
@@ -211,8 +212,8 @@ async def _failed(_: Request, error: Exception) -> Response:
 
 
 def make_app(model: LLM, max_requests: int = 64, is_stopped: Callable[[], bool] = lambda: False) -> Starlette:
-    """The application, for any ASGI server. ``max_requests``: at once; others are answered with 503. ``is_stopped``: whether texts
-    that are under way have to end."""
+    """The application, for any ASGI server. ``max_requests``: number of concurrent requests; others are answered with
+    503. ``is_stopped``: whether texts in progress must end."""
     server = _Server(model, max_requests, is_stopped)
     post: list[tuple[str, Callable[[Request], Awaitable[Response]]]] = [
         ("/v1/completions", server.completions), ("/v1/chat/completions", server.chats)]
@@ -221,7 +222,7 @@ def make_app(model: LLM, max_requests: int = 64, is_stopped: Callable[[], bool] 
 
 
 def run(model: LLM, host: str, port: int, max_requests: int, grace: float = 5.0) -> None:
-    """Serves until the process is told to stop; ``grace``: seconds in which texts that are under way may be finished then."""
+    """Serves until the process is asked to stop. ``grace``: seconds for finishing texts in progress."""
     if not 0 <= port < 65536 or max_requests < 1 or not grace >= 0:
         raise _errors.ArgumentError(f"port is {port}, max_requests {max_requests}, grace {grace}: expected 0 to 65535, 1 or more, 0 or more")
     since: list[float] = []

@@ -1,6 +1,7 @@
 # ===- _transfers.py - From the host to a device -------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Weights by chunks of pinned memory, and the small tensors of a step by one copy that the host does not wait for."""
+"""Transfers to a device: weights through chunks of pinned memory, and the small tensors of a step in one asynchronous
+copy."""
 from __future__ import annotations
 
 import ctypes
@@ -14,14 +15,14 @@ import torch
 from torch import nn
 
 CHUNK = 128 << 20
-"""Bytes of each of two chunks."""
+"""Size in bytes of each of the two chunks."""
 _ALIGNMENT = 64
 _MADV_PAGEOUT = 21
 
 
 class Uploader:
-    """Through two chunks in turn, so that one is filled while the other is copied. What is copied from may be mapped from a file: its
-    pages on the host are given back. From any threads."""
+    """Copies through two chunks alternately: one is filled while the other is copied. Tensors may be mapped from a file;
+    their host pages are released. Any thread may use it."""
 
     def __init__(self, device: torch.device, chunk: int = CHUNK) -> None:
         is_gpu = device.type == "cuda"
@@ -30,7 +31,7 @@ class Uploader:
         self._copied: list[Any] = [torch.cuda.Event() if is_gpu else None for _ in self._chunks]  # type: ignore[no-untyped-call]
 
     def upload(self, tensor: torch.Tensor) -> torch.Tensor:
-        """A tensor with the same elements on the device; it is there for what is started on this thread's stream."""
+        """A tensor with the same elements on the device, available to work started on this thread's stream."""
         source = tensor.detach().contiguous()
         target = torch.empty_like(source, device=self.device)
         whole, rest = _bytes(target), _bytes(source)
@@ -48,15 +49,15 @@ class Uploader:
         return target
 
     def wait(self) -> None:
-        """Until all is copied."""
+        """Waits until everything is copied."""
         for event in self._copied:
             if event is not None:
                 event.synchronize()
 
 
 class Source:
-    """A tensor of a ``.safetensors`` file for transformers' loader, which takes ``source[...].to(device, dtype)`` when it has a place for
-    it: it is on the uploader's device then, and what transformers makes of it is made there."""
+    """A tensor of a ``.safetensors`` file for transformers' loader, which calls ``source[...].to(device, dtype)`` when it
+    needs the tensor. This puts it on the uploader's device, where transformers then converts it."""
 
     def __init__(self, piece: Any, uploader: Uploader) -> None:
         self._piece, self._uploader = piece, uploader
@@ -77,12 +78,12 @@ class Source:
 
 
 def move(model: nn.Module, uploader: Uploader) -> None:
-    """Parameters and buffers of a model that are not on the device yet. Parameters stay the same objects, whose memory is the device's."""
+    """Moves parameters and buffers that are not on the device yet. Parameters remain the same objects."""
     moved: dict[Any, torch.Tensor] = {}
     for tensor in [*model.parameters(), *model.buffers()]:
         if tensor.device.type == uploader.device.type != "cpu":
             continue
-        # What two names have is moved once.
+        # Memory that two tensors share is moved once.
         key = tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride()
         if tensor.numel() == 0 or key not in moved:
             moved[key] = uploader.upload(tensor)
@@ -95,7 +96,7 @@ def _bytes(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _give_back(tensor: torch.Tensor) -> None:
-    """Pages of a file that were read need not stay in memory. This is advice: where the system does not take it, they stay."""
+    """Releases the pages of a file that were read. This is advice, which the system may ignore."""
     begin = -(-tensor.data_ptr() // mmap.PAGESIZE) * mmap.PAGESIZE
     end = (tensor.data_ptr() + tensor.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
     if end > begin:
@@ -103,7 +104,8 @@ def _give_back(tensor: torch.Tensor) -> None:
 
 
 def upload(parts: Sequence[Any], device: torch.device, dtype: torch.dtype = torch.int64) -> list[torch.Tensor]:
-    """A tensor of each of ``parts``, which are lists of numbers or of such lists; on a GPU by one copy."""
+    """Makes a tensor of each of ``parts``, which are lists of numbers or lists of such lists; on a GPU with a single
+    copy."""
     each = _ALIGNMENT // dtype.itemsize
     shapes = [(len(part), *((len(part[0]),) if part and isinstance(part[0], list) else ())) for part in parts]
     flat: list[Any] = []
