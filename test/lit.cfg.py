@@ -121,6 +121,8 @@ elif "address" in config.sanitizers:
     lit_config.warning("the compiler has no libFuzzer: the fuzz tests are skipped")
 if python_has("torch", "transformers", "numpy"):
     config.available_features.add("torch")
+if python_has("sphinx", "myst_parser", "furo"):
+    config.available_features.add("sphinx")
 # ptxas of the machine, or of the package that utils/setup.sh adds to the tests' Python.
 packaged = glob.glob(os.path.dirname(os.path.dirname(config.python)) + "/lib/python*/site-packages/nvidia/*/bin/ptxas")
 ptxas = shutil.which("ptxas") or next(iter(sorted(packaged)), None)

@@ -38,6 +38,6 @@ fi
 [ "${1:-}" = --tests ] || exit 0
 # Packages that python3 already has are used as they are.
 [ -x build/venv/bin/python ] || python3 -m venv --system-site-packages build/venv
-requirements=(-r utils/requirements-test.txt)
+requirements=(-r utils/requirements-test.txt -r utils/requirements-docs.txt)
 command -v ptxas >/dev/null || requirements+=(-r utils/requirements-ptxas.txt)
 build/venv/bin/python -m pip install -q "${requirements[@]}"
