@@ -60,6 +60,20 @@ def test_links(page):
     assert not broken
 
 
+def test_sources_name_pages_and_sections_that_exist():
+    wrong = []
+    for path in (path for folder in ("include", "lib", "tools", "python", "utils", "test") for path in (conftest.ROOT / folder).rglob("*")):
+        if path.suffix not in {".h", ".cpp", ".c", ".td", ".def", ".pdll", ".py", ".sh", ".mlir", ".test", ".txt", ".cmake"}:
+            continue
+        text = re.sub(r"\s*\n\s*(?://+|#|\*)?\s*", " ", path.read_text(errors="replace"))
+        for page, section in re.findall(r'(?<![\w/])docs/(\w+\.md)(?:,? "([^"]*)")?', text):
+            if not (conftest.ROOT / "docs" / page).exists():
+                wrong.append(f"{path}: docs/{page}")
+            elif not re.search(rf"^#+ {re.escape(section)}", prose(f"docs/{page}"), re.M):
+                wrong.append(f"{path}: docs/{page}, {section}")
+    assert not wrong
+
+
 def test_table_of_options():
     text = (conftest.ROOT / "docs/Python.md").read_text()
     told = dict(re.findall(r"^\| `(\w+)` \| `([^`]*)` \|", text, re.M))

@@ -134,7 +134,7 @@ endfunction()
 
 add_custom_target(luminal-doc COMMENT "Reference pages are in ${CMAKE_BINARY_DIR}/docs")
 
-# luminal_add_reference(NAME TD GENERATOR...): the page docs/NAME.md of the build, which luminal-doc writes from a .td.
+# luminal_add_reference(NAME TD GENERATOR...): the page NAME.md in docs/ of the build, which luminal-doc writes from a .td.
 function(luminal_add_reference name td)
   set(LLVM_TARGET_DEFINITIONS ${td})
   tablegen(MLIR ${name}.md ${ARGN})
