@@ -55,7 +55,14 @@ Architecture
 HLIR
 EqualitySaturation
 LLIR
+Fusion
+Layouts
+Kernels
+Schedules
+GPU
+Machine
 CodeGeneration
+GPUProduct
 Runtime
 ```
 
@@ -63,6 +70,9 @@ Runtime
 :hidden:
 :caption: Changing it
 Contributing
+AddScheduleForm
+AddInstruction
+AddDevice
 Testing
 ```
 
