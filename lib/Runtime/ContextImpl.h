@@ -84,23 +84,35 @@ struct Context::Impl {
 
   //===--- Preparing (ContextPrepare.cpp) ---------------------------------===//
   Status prepareDims();
+  /// Computes the symbols' values from extents and integers.
   Status solveSymbols();
   Status chooseProgram();
+  /// Checks every bound extent against its expression.
   Status checkInputExtents();
+  /// Checks the manifest's conditions on the symbols.
   Status checkRequirements();
   /// The text ", n is 3 by dim 0 of input 'x'" for each symbol in `exprs`.
   std::string describeSymbols(const std::vector<Expr> &exprs) const;
   std::optional<int64_t> symbolValue(std::string_view name) const;
+  /// Computes the extents and sizes of the outputs, and checks them.
   Status evaluateSizes();
+  /// Checks sizes and offsets of the buffers; sizes arena and counters.
   Status evaluateBuffers();
+  /// Evaluates and checks the launches, and passes them to the plan.
   Status evaluateSteps();
+  /// The error of the first launch with an invalid size.
   Error launchError() const;
   Status checkLibrarySteps() const;
+  /// Resolves the addresses of all tensors, and passes them to the plan.
   Status preparePointers();
   Status placeInputs();
+  /// Selects each output's memory: bound, the context's own, or staging.
   Status placeOutputs();
+  /// Checks that no written memory of the caller overlaps other tensors.
   Status checkOverlap() const;
+  /// The error that names two overlapping tensors.
   Error overlapError() const;
+  /// Lists the copies before and after the steps.
   Status planCopies();
 
   //===--- Moving (ContextMove.cpp) ---------------------------------------===//
@@ -112,6 +124,7 @@ struct Context::Impl {
   /// Whether a moved output shares memory with another tensor. Only for a few
   /// outputs and no moved inputs.
   bool movedOutputsOverlap();
+  /// Finds where the tables hold the address of each tensor.
   void findPlaces();
   void aimCopies();
 
@@ -122,7 +135,9 @@ struct Context::Impl {
     bool areOfArtifact = true;
   };
   Result<PreparedWeights> findPreparedWeights();
+  /// Ensures that the values prepared from weights are up to date.
   Status prepareWeights();
+  /// Sorts and merges the address ranges of weights.
   void sortWeightRanges();
   std::string extentPlace(uint32_t input, uint32_t axis) const;
   /// Describes an entry of Plan::extents for messages; also "integer 'n'".
@@ -151,9 +166,12 @@ struct Context::Impl {
   /// Marks states as broken that a failed call may have changed; with
   /// `updated`, also those that are copied at the end of a call.
   void breakStates(bool updated);
+  /// Writes initial values to the states that start with this call.
   Status startStates();
+  /// Zeroes the counters after a failed call.
   Status clearCounters();
   Status copyInitialValue(uint32_t state);
+  /// Fails if a state is broken and was not reset or rebound.
   Status checkStates();
   Error brokenState(uint32_t input) const;
 

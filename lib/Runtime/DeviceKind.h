@@ -8,6 +8,7 @@
 
 namespace luminal::runtime {
 
+/// One entry of the table of device kinds.
 struct DeviceKind {
   std::string_view name;
   /// Number of devices of this kind; an error if the driver is installed but

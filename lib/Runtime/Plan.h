@@ -28,6 +28,7 @@ struct Plan {
     SizeProgram::Slot lesser, greater;
   };
 
+  /// Compiles a verified manifest. Fails if a symbol is not solvable.
   static Result<Plan> build(const Manifest &manifest);
 
   /// One source per symbol; each uses only symbols of earlier ones.

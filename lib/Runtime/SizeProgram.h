@@ -17,6 +17,7 @@
 
 namespace luminal::runtime {
 
+/// A compiled list of expressions.
 class SizeProgram {
 public:
   using Slot = uint32_t;

@@ -45,6 +45,7 @@ struct Term {
   int64_t coefficient = 1;
 };
 
+/// Access to nodes and terms for the implementation of Expr.
 struct ExprBuilder {
   static const Expr::Node &get(const Expr &e) {
     return *static_cast<const Expr::Node *>(e.node);

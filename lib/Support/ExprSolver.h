@@ -17,6 +17,7 @@
 
 namespace luminal {
 
+/// Answers one query about an expression under given ranges.
 class ExprSolver {
 public:
   ExprSolver(const std::map<std::string, SymbolRange> &symbols,
@@ -45,14 +46,18 @@ public:
 private:
   // Rewrites.
   Expr simplifyOnce(const Expr &e);
+  /// x floordiv c, simplified; both operands are simplified.
   Expr floorDiv(const Expr &x, const Expr &c);
+  /// x mod c, simplified; both operands are simplified.
   Expr mod(const Expr &x, const Expr &c);
+  /// The max or min of simplified operands, simplified.
   Expr extremum(Expr::Kind kind, const Expr &a, const Expr &b);
   /// x = c * quotient + rest, where the quotient collects everything that is
   /// divisible regardless of ranges.
   struct Division {
     Expr quotient, rest;
   };
+  /// Divides term by term, without using ranges.
   Division divide(const Expr &x, const Expr &c);
   /// For a divisor with several terms: a division whose rest is proved to be in
   /// [0, c).
@@ -67,11 +72,13 @@ private:
   /// x itself if it has none.
   Expr dropInnerMods(const Expr &x, const Expr &c);
   Expr join(const Expr &e);
+  /// Combines two terms of `e`; std::nullopt if no pair can be combined.
   std::optional<Expr> joinOnce(const Expr &e);
 
   // Bounds.
   Interval computeInterval(const Expr &e);
   std::optional<int64_t> computeLower(const Expr &e);
+  /// Lower bound of `e` by eliminating `atom`, a factor of its terms.
   std::optional<int64_t> eliminate(const Expr &e, const Expr &atom);
   std::optional<int64_t> lowerOfPair(const Expr &e);
   /// `atom` is x floordiv `divisor`, or x itself.
@@ -87,12 +94,14 @@ private:
   /// Rewrites mods of `x` and of its quotients: y mod b = y - b * (y floordiv
   /// b).
   Expr expandMods(const Expr &e, const Expr &x);
+  /// Lower and upper bounds of an atom, as expressions.
   void bounds(const Expr &atom, std::vector<Expr> &lows,
               std::vector<Expr> &highs);
   /// A bound of `e` without dims, if the sign of every dim's coefficient is
   /// known.
   std::optional<Expr> withoutDims(const Expr &e, bool wantUpper);
   SymbolRange rangeOf(const Expr &symbol) const;
+  /// Derives facts from an extent being at least 1.
   void learn(const Expr &extent);
   void forget();
 

@@ -23,6 +23,7 @@ namespace luminal::runtime {
 struct Plan;
 struct PreparedValues;
 
+/// How Artifact::load finds the weights and the device.
 struct LoadOptions {
   /// A .pt2 or .safetensors file that holds the weights. Empty if the weights
   /// are in the artifact, in the file that the manifest names, or will be
@@ -107,22 +108,30 @@ private:
   static Result<std::shared_ptr<Artifact>> create(Bytes bytes, std::string name,
                                                   const LoadOptions &options);
   std::string findWeightsFile() const;
+  /// Reads and checks the manifest, the code and the constants.
   Status readMembers(const ZipArchive &archive, const LoadOptions &options);
+  /// Compiles the size expressions of all programs.
   Status makePlans();
   Status checkConstants(uint64_t &end, std::string &last) const;
+  /// Loads the code and the constants on device `index`.
   Status loadCode(const Device::ReadMember &read, unsigned index);
   /// Modules of user code, by the name of the artifact's member that holds
   /// them.
   using CustomModules =
       std::map<std::string, std::unique_ptr<Module>, std::less<>>;
+  /// Loads the user code that `steps` start, once per member.
   Status loadCustom(const Manifest &steps, const Device::ReadMember &read,
                     CustomModules &modules);
+  /// Looks up the kernels of all programs.
   Status findKernels(const Module &code, const std::string &where);
   Status findKernels(const Module &code, Program &program,
                      const std::string &where);
   Status createPrepare();
+  /// Maps weights.bin of the artifact.
   Status mapEmbeddedWeights(const ZipArchive &archive);
+  /// Maps a weights file (.pt2 or .safetensors) and checks that it fits.
   Status mapWeights(const std::string &path);
+  /// Sets the memory of a weight; copies it if it is misaligned.
   Status setWeight(uint32_t index, const Bytes &bytes);
 
   std::string name;

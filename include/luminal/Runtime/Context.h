@@ -12,6 +12,7 @@
 
 namespace luminal::runtime {
 
+/// Options of Context::create.
 struct ContextOptions {
   /// Threads that one call may use, including the calling thread; 0 uses as
   /// many as the process may run at once.
@@ -74,6 +75,9 @@ public:
   Status bindOutput(uint32_t output, void *data, DType dtype,
                     std::span<const int64_t> shape);
   void unbindOutput(uint32_t output);
+  /// Binds memory for a weight, instead of the artifact's. Types and shapes
+  /// must be those of the manifest. Memory that kernels cannot use in place is
+  /// copied now.
   Status bindWeight(uint32_t weight, const void *data, DType dtype,
                     std::span<const int64_t> shape);
   /// Whether binding this weight to `data` again, with the same dtype, would

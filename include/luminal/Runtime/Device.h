@@ -96,6 +96,7 @@ public:
   /// Sets new addresses: the buffers of all steps in order. The span must stay
   /// valid while the plan exists.
   virtual Status setBuffers(std::span<void *const> buffers) = 0;
+  /// Performs copies in order, before the launches that follow.
   virtual Status copy(std::span<const Copy> copies) = 0;
   /// Starts all steps. An index out of range is an error of this call or of
   /// `finish`.
@@ -144,6 +145,7 @@ public:
   virtual Status checkLibrary(std::string_view library);
   /// Reads a member of the artifact by name.
   using ReadMember = std::function<Result<Bytes>(std::string_view name)>;
+  /// Loads the artifact's code for `target`; reads its members with `read`.
   virtual Result<std::unique_ptr<Module>> load(const TargetSpec &target,
                                                const ReadMember &read) = 0;
   /// Loads a member of the artifact that holds user code.
@@ -159,6 +161,7 @@ public:
   /// and from fast (on CUDA, pinned), aligned to kAlignment at least; null on
   /// failure. Rounds `bytes` up to the size allocated.
   virtual void *allocate(uint64_t &bytes, Place place) = 0;
+  /// Frees memory of `allocate`, which no call uses any more.
   virtual void release(void *memory, Place place) = 0;
   /// Performs one copy synchronously, between any two places of its kind.
   virtual Status copy(const Copy &copy) = 0;

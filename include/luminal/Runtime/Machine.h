@@ -24,14 +24,17 @@ struct Processor {
   /// Online cores, including those that this process may not use.
   int64_t cores = 1;
 
+  /// The processor of this machine.
   static Processor getHost();
   bool operator==(const Processor &other) const = default;
 };
 
+/// The contents of a machine model's file.
 struct MachineFile {
   Processor processor;
   MachineModel model;
 
+  /// The file's JSON text.
   std::string str() const;
   /// `name` prefixes every error.
   static Result<MachineFile> parse(std::string_view text, std::string name);

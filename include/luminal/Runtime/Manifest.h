@@ -62,6 +62,7 @@ struct TargetSpec {
 /// their values in this order.
 using SymbolSpec = NamedRange;
 
+/// Name, element type and shape of an input, output or weight.
 struct TensorSpec {
   std::string name;
   DType dtype = DType::F32;
@@ -69,6 +70,7 @@ struct TensorSpec {
   std::vector<Expr> shape;
 };
 
+/// An input, or a state that calls read and may update.
 struct InputSpec : TensorSpec {
   uint32_t buffer = 0;
   bool state = false;
@@ -78,6 +80,7 @@ struct InputSpec : TensorSpec {
   std::optional<uint32_t> initial;
 };
 
+/// A user output, the new value of a state, or an assertion.
 struct OutputSpec : TensorSpec {
   uint32_t buffer = 0;
   /// The state (an input) whose new value this output is; such an output is not
@@ -101,6 +104,7 @@ struct WeightSpec : TensorSpec {
   uint64_t bytes = 0;
 };
 
+/// A range of memory that steps read or write.
 struct BufferSpec {
   enum class Kind : uint8_t {
     Input,
@@ -122,6 +126,7 @@ struct BufferSpec {
   uint32_t of = 0;
 };
 
+/// One step of the program: a kernel, a library call or user code.
 struct StepSpec {
   /// Symbol of the function in the code; empty for a library or user code.
   std::string kernel;
@@ -156,6 +161,7 @@ struct StepSpec {
   size_t getFirstWorkspace() const { return buffers.size() - workspace; }
 };
 
+/// The signature, memory and steps of a program.
 struct Manifest {
   std::string producer;
   TargetSpec target;
@@ -213,6 +219,7 @@ struct Manifest {
   uint32_t rootBuffer(uint32_t index) const;
 };
 
+/// The name of a buffer kind in the manifest, and the reverse.
 std::string_view bufferKindName(BufferSpec::Kind kind);
 std::optional<BufferSpec::Kind> bufferKindFromName(std::string_view name);
 

@@ -24,6 +24,7 @@ namespace luminal::runtime {
 /// least 1.
 unsigned availableThreads();
 
+/// Threads that run chunks of a step together with the calling thread.
 class ThreadPool {
 public:
   /// The pool of the process. Workers are started on first use.
@@ -39,6 +40,7 @@ public:
   /// another thread holds the pool, or after a fork; the caller then works
   /// alone. On success, call `release` afterwards.
   bool tryAcquire(unsigned threads);
+  /// Releases the pool for other threads.
   void release();
 
   /// Calls body(data, begin, end, slot) for ranges that cover [0, work), on the

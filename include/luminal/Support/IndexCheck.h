@@ -81,19 +81,24 @@ public:
 
 private:
   enum class Trend { Constant, Rising, Falling, Linear, Unknown };
+  /// How `e` changes as a dim increases.
   Trend trendIn(const Expr &e, unsigned dim);
   /// Minimum or maximum (`greatest`) of `e` over the space, as an expression
   /// over symbols. Exact: some point attains it.
   std::optional<Expr> extreme(const Expr &e, bool greatest);
   std::optional<Expr> extremeOfGroup(const Expr &e, bool greatest);
+  /// The extreme if `e` is monotone or linear in each dim: at a corner.
   std::optional<Expr> atCorners(const Expr &e, bool greatest);
   std::optional<Expr> ofMod(const Expr &e, bool greatest);
+  /// The extreme over all points of a small constant space.
   std::optional<Expr> byEnumeration(const Expr &e, bool greatest);
   /// Requires lesser <= greater, both over symbols; an error if that never
   /// holds.
   std::optional<std::string> require(const Expr &lesser, const Expr &greater,
                                      const std::string &problem);
+  /// Checks that `e` fits into int64_t at every point.
   std::optional<std::string> checkFits(const Expr &e);
+  /// Checks that `e` is never 0.
   std::optional<std::string> checkDivisor(const Expr &e);
 
   Assumptions points; ///< Facts about symbols and dims.

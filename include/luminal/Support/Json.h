@@ -63,6 +63,7 @@ private:
   std::string path;
 };
 
+/// A parsed JSON text; owns all values.
 class JsonDocument {
 public:
   /// Parses UTF-8 text; `name` begins every error. Nesting beyond `maxDepth` is

@@ -67,6 +67,7 @@ void removeTemporaryFilesOnSignals();
 /// standard output.
 class OutputFile {
 public:
+  /// Creates the temporary file, or opens a path that is written in place.
   static Result<OutputFile> create(std::string path);
   OutputFile(OutputFile &&other);
   OutputFile &operator=(OutputFile &&) = delete;

@@ -18,6 +18,7 @@
 
 namespace luminal {
 
+/// The reason of a failure, as one sentence.
 struct Error {
   std::string message;
   explicit Error(std::string message) : message(std::move(message)) {}

@@ -32,6 +32,7 @@ struct SymbolSource {
   Expr stride, rest;
 };
 
+/// A symbol and the range of its values.
 struct NamedRange {
   std::string name;
   SymbolRange range;

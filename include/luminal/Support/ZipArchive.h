@@ -53,6 +53,7 @@ uint32_t crc32(const uint8_t *data, uint64_t size, uint32_t start = 0);
 /// archives.
 constexpr uint64_t kMaxMemberBytes = uint64_t(256) << 20;
 
+/// An opened zip archive. Immutable, so threads may share it.
 class ZipArchive {
 public:
   struct Member {

@@ -10,6 +10,7 @@
 
 namespace luminal {
 
+/// Options of importPT2.
 struct PT2ImportOptions {
   /// If set, weights that the archive does not hold become arguments without
   /// `hlir.source`, which the caller binds; otherwise they are an error.

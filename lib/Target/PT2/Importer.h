@@ -37,11 +37,13 @@ struct GraphTensor {
   unsigned version = 0;
 };
 
+/// Translates one exported program. See PT2.h for the result.
 class Importer {
 public:
   Importer(mlir::MLIRContext *context, const Archive &archive,
            ExportedProgram program, const PT2ImportOptions &options);
 
+  /// The imported module; null after reporting an error.
   mlir::OwningOpRef<mlir::ModuleOp> run();
 
   // Used by OpCall.
@@ -85,6 +87,7 @@ private:
   };
 
   mlir::LogicalResult fail(mlir::Location loc, const llvm::Twine &message);
+  /// Source line and module of a node.
   mlir::Location getLoc(const Node &node);
 
   // Inputs.
@@ -94,11 +97,14 @@ private:
   void widenIntegers(std::set<std::string> &names) const;
   void findMutations();
   mlir::LogicalResult makeInputs();
+  /// Adds a weight, buffer or state as an argument.
   mlir::LogicalResult makeStored(const InputSpec &spec, bool mutated);
+  /// Adds a tensor of the archive as a constant.
   mlir::LogicalResult makeConstant(const InputSpec &spec,
                                    const StoredTensor &stored, Type element);
   Value addArgument(mlir::RankedTensorType type, StringRef name, StringRef kind,
                     mlir::Attribute source = {});
+  /// Defines a tensor of the graph with new memory.
   void define(const std::string &name, Value value, int argument);
 
   // Assertions and guards.
@@ -112,7 +118,9 @@ private:
   static bool readsElement(const Node &node);
   /// Whether all symbols of the expression are those of sizes.
   bool isOfSizes(const Expr &expr) const;
+  /// Assigns each node's Role.
   void findChecks();
+  /// Proves or records the assertions about sizes, and the guards.
   mlir::LogicalResult makeChecks();
   /// The user input that a guard names; null if there is none.
   const InputSpec *findGuarded(StringRef name) const;
@@ -125,9 +133,13 @@ private:
   Value readElement(const std::string &name);
   Value getScalar(const Argument &arg);
   Value computeScalar(const Expr &expr);
+  /// Translates a node that computes a number.
   void translateScalar(const Node &node);
+  /// Adds an assertion about elements as a result of the function.
   void translateAssertion(const Node &node, StringRef text);
+  /// Reports a node as unsupported.
   void refuse(const Node &node, StringRef reason);
+  /// Marks the node's numbers as unavailable, without a report.
   void poisonScalars(const Node &node);
   bool readsPoisoned(const Node &node) const;
 
@@ -146,7 +158,9 @@ private:
   /// Reports an op with high cost: a warning, or an error.
   Status judgeGrowth(const Node &node, const OpCall &call);
   Type getAutocastType(const Node &node) const;
+  /// Compares type and shape with the archive's; "" if they agree.
   std::string checkResult(const std::string &name, Value value);
+  /// Defines a node's result: a new tensor, or a view of another one.
   mlir::LogicalResult store(const OpCall::Returned &result,
                             const std::string &name, std::string &reason);
 
@@ -159,6 +173,7 @@ private:
 
   // Outputs.
   mlir::LogicalResult makeOutputs();
+  /// Emits one error for all unsupported nodes, if any.
   mlir::LogicalResult reportProblems();
   /// Reports invalid ops (for example of dtypes that PyTorch rejects too) by
   /// the nodes that they were created for.

@@ -8,6 +8,7 @@
 
 namespace luminal::tools {
 
+/// Whether a file or folder exists at `path`.
 bool exists(const std::string &path);
 
 /// Reads one array for each input of the program; a missing one is an error.

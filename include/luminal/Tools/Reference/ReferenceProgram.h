@@ -23,6 +23,7 @@ public:
       : func(func), weightsPath(std::move(weightsPath)),
         kernels(std::move(kernels)), arguments(func.getNumArguments()) {}
 
+  /// Checks the function and loads its weights.
   Status load();
   const std::vector<Port> &getInputs() const override { return inputs; }
   const std::vector<Port> &getOutputs() const override { return outputPorts; }
@@ -31,6 +32,7 @@ public:
   Result<std::vector<HostTensor>> outputs() override { return answers; }
 
 private:
+  /// Reads a weight from the weights file or from its `hlir.source`.
   Result<HostTensor> readWeight(unsigned index, mlir::DictionaryAttr source);
   Status openWeights();
   Status checkKernels();

@@ -10,6 +10,7 @@
 
 namespace luminal::tools {
 
+/// Runs an artifact as a program of the run driver.
 class ArtifactProgram : public Runnable {
 public:
   static Result<std::unique_ptr<ArtifactProgram>>

@@ -9,6 +9,7 @@
 
 namespace luminal::tools {
 
+/// The result of comparing two tensors.
 struct Comparison {
   /// Why the tensors cannot be compared (shapes, kinds of numbers); else empty.
   std::string mismatch;

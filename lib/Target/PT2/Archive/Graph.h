@@ -33,6 +33,7 @@ struct DTypeCode {
   bool isKnown() const { return size() != 0; }
 };
 
+/// What the archive states about a tensor of the graph.
 struct TensorMeta {
   DTypeCode dtype;
   std::vector<Expr> sizes, strides;
@@ -82,6 +83,7 @@ struct NamedArgument {
   Argument value;
 };
 
+/// A call of an op in the graph.
 struct Node {
   std::string target;
   std::string name;
@@ -115,6 +117,7 @@ struct Graph {
   std::map<std::string, TensorMeta> tensors;
 };
 
+/// An input of the graph, by the archive's signature.
 struct InputSpec {
   /// An Integer is passed at each call; a Literal is the same in all calls.
   enum Kind { Parameter, Buffer, Constant, User, Integer, Literal } kind;
@@ -125,12 +128,14 @@ struct InputSpec {
   Argument literal;
 };
 
+/// An output of the graph, by the archive's signature.
 struct OutputSpec {
   enum Kind { User, BufferMutation, InputMutation } kind;
   Argument value;
   std::string target; ///< buffer's FQN or input's name
 };
 
+/// The program in an archive.
 struct ExportedProgram {
   std::vector<InputSpec> inputs;
   std::vector<OutputSpec> outputs;

@@ -19,6 +19,7 @@ namespace luminal::pt2 {
 class OpCall;
 using Handler = Status (*)(OpCall &);
 
+/// One row of the table.
 struct OpRow {
   /// PyTorch's own schema, "add.Tensor(Tensor self, Tensor other, *, Scalar
   /// alpha=1)", without an overload named `default`. `int` stands for `SymInt`
@@ -57,6 +58,7 @@ struct Parameter {
   Argument defaultValue;
 };
 
+/// A row with its schema parsed.
 struct OpEntry {
   std::string name; ///< "add.Tensor"; "relu.default"
   std::vector<Parameter> parameters;

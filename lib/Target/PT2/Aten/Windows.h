@@ -24,6 +24,7 @@ Result<SmallVector<int64_t>>
 perDim(OpCall &o, StringRef name, unsigned n,
        std::optional<SmallVector<int64_t>> fallback = std::nullopt);
 
+/// Sizes and spacing of the windows along each windowed dim.
 struct Window {
   SmallVector<Expr> size;
   SmallVector<int64_t> stride, dilation;
