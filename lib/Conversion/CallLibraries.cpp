@@ -1,4 +1,4 @@
-//===- CallLibraries.cpp - What a library of the target computes ----------===//
+//===- CallLibraries.cpp - Replaces ops by library calls ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/Conversion/Libraries.

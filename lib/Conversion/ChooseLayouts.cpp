@@ -1,4 +1,4 @@
-//===- ChooseLayouts.cpp - Which dim of values is stored innermost --------===//
+//===- ChooseLayouts.cpp - Chooses the innermost dim of values ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A product loads an operand fastest along the dim that is innermost in memory,

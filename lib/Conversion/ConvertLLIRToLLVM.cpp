@@ -1,4 +1,4 @@
-//===- ConvertLLIRToLLVM.cpp - Functions of kernels to llvm functions -----===//
+//===- ConvertLLIRToLLVM.cpp - Kernel functions to llvm functions ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   func.func private @k0(%x) { kernel(%x) }  -->  llvm.func @k0(...)

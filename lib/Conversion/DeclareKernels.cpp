@@ -1,4 +1,4 @@
-//===- DeclareKernels.cpp - The kernels of a user, for a program ----------===//
+//===- DeclareKernels.cpp - Declares user kernels in a program ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/Conversion/UserKernels.

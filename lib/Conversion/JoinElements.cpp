@@ -1,4 +1,4 @@
-//===- JoinElements.cpp - Products of one row and what they read ----------===//
+//===- JoinElements.cpp - Fuses producers into one-row products -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The time of a one-row product is that of reading its right operand, so small

@@ -1,4 +1,4 @@
-//===- JoinRows.cpp - Kernels over the same rows become one ---------------===//
+//===- JoinRows.cpp - Fuses kernels over the same rows --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Kernels that read each other's results row by row may become one kernel that

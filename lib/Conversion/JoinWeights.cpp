@@ -1,4 +1,4 @@
-//===- JoinWeights.cpp - Weights of the same rows side by side ------------===//
+//===- JoinWeights.cpp - Joins products of the same rows ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Products of the same rows with several weights (queries, keys and values of

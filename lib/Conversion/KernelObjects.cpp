@@ -1,4 +1,4 @@
-//===- KernelObjects.cpp - Machine code that an earlier compile made ------===//
+//===- KernelObjects.cpp - A store of kernels' machine code ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An entry of the store consists of the length of a dictionary's text, a new

@@ -1,4 +1,4 @@
-//===- PackWeights.cpp - Weights prepared as products take them -----------===//
+//===- PackWeights.cpp - Packs weights ahead of time ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // For each step of k, a tile of a product reads adjacent vectors of columns

@@ -1,4 +1,4 @@
-//===- ProductWeights.cpp - Weights in the order of products --------------===//
+//===- ProductWeights.cpp - Prepared weights of products ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ProductWeights.h"

@@ -1,4 +1,4 @@
-//===- ProductWeights.h - Weights in the order of products ------*- C++ -*-===//
+//===- ProductWeights.h - Prepared weights of products ----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_CONVERSION_PRODUCTWEIGHTS_H

@@ -1,4 +1,4 @@
-//===- ScheduleKernels.cpp - How each kernel runs -------------------------===//
+//===- ScheduleKernels.cpp - Chooses a schedule for each kernel -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/Conversion/Schedules.

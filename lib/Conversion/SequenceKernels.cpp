@@ -1,4 +1,4 @@
-//===- SequenceKernels.cpp - Small kernels become one launch --------------===//
+//===- SequenceKernels.cpp - Combines small kernels into one launch -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Small kernels, which one multiprocessor computes in less time than a launch

@@ -1,4 +1,4 @@
-//===- UserKernels.cpp - The kernels that a user declares -----------------===//
+//===- UserKernels.cpp - Kernels declared by a user -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Conversion/UserKernels.h"

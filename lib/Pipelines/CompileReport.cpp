@@ -1,4 +1,4 @@
-//===- CompileReport.cpp - What a compile did, as JSON --------------------===//
+//===- CompileReport.cpp - The report of a compile ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "CompileReport.h"

@@ -1,4 +1,4 @@
-//===- CompileReport.h - What a compile did, as JSON ----------------------===//
+//===- CompileReport.h - The report of a compile --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_PIPELINES_COMPILEREPORT_H

@@ -1,4 +1,4 @@
-//===- CompileSpace.cpp - The programs that a compile can end with --------===//
+//===- CompileSpace.cpp - The search space of a compile -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "CompileSpace.h"

@@ -1,4 +1,4 @@
-//===- CompileSpace.h - The programs that a compile can end with ----------===//
+//===- CompileSpace.h - The search space of a compile ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_PIPELINES_COMPILESPACE_H

@@ -1,4 +1,4 @@
-//===- FindVariants.cpp - Ranges that are worth a program of their own ----===//
+//===- FindVariants.cpp - Finds ranges worth a variant --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/Tools/luminal-compile/find-variants.test.

@@ -1,4 +1,4 @@
-//===- FindVariants.h - Ranges that are worth a program of their own ------===//
+//===- FindVariants.h - Finds ranges worth a variant ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_PIPELINES_FINDVARIANTS_H

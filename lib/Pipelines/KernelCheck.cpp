@@ -1,4 +1,4 @@
-//===- KernelCheck.cpp - Compiled kernels against their definition --------===//
+//===- KernelCheck.cpp - Checks kernels against the interpreter -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Planning the scheduled module with `keep-calls` gives the steps of the

@@ -1,4 +1,4 @@
-//===- KernelCheck.h - Compiled kernels against their definition ----------===//
+//===- KernelCheck.h - Checks kernels against the interpreter -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_PIPELINES_KERNELCHECK_H

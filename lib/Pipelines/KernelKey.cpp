@@ -1,4 +1,4 @@
-//===- KernelKey.cpp - What identifies a kernel that is timed -------------===//
+//===- KernelKey.cpp - Keys of timed kernels ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Pipelines/KernelKey.h"

@@ -1,4 +1,4 @@
-//===- PlannedKernels.h - Code of kernels in the plan cache ---------------===//
+//===- PlannedKernels.h - Kernels in the plan cache -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_PIPELINES_PLANNEDKERNELS_H

@@ -1,4 +1,4 @@
-//===- Roofline.h - The least time of a kernel ----------------------------===//
+//===- Roofline.h - A lower bound of a kernel's time ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_PIPELINES_ROOFLINE_H

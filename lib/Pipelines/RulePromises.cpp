@@ -1,4 +1,4 @@
-//===- RulePromises.cpp - What rules of a user promise, on samples --------===//
+//===- RulePromises.cpp - Checks the promises of user rules ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/EqSat/Patterns/rule-promises.test.

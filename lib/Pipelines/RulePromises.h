@@ -1,4 +1,4 @@
-//===- RulePromises.h - What rules of a user promise, on samples ----------===//
+//===- RulePromises.h - Checks the promises of user rules -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_PIPELINES_RULEPROMISES_H

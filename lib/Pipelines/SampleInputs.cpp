@@ -1,4 +1,4 @@
-//===- SampleInputs.cpp - Inputs that a program is measured with ----------===//
+//===- SampleInputs.cpp - Sample inputs for measurements ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/Tools/luminal-compile/sample-input.test.

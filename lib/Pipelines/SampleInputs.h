@@ -1,4 +1,4 @@
-//===- SampleInputs.h - Inputs that a program is measured with ------------===//
+//===- SampleInputs.h - Sample inputs for measurements --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_PIPELINES_SAMPLEINPUTS_H

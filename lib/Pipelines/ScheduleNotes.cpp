@@ -1,4 +1,4 @@
-//===- ScheduleNotes.cpp - What is predicted of a kernel, and why ---------===//
+//===- ScheduleNotes.cpp - Notes of schedules -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ScheduleNotes.h"

@@ -1,4 +1,4 @@
-//===- ScheduleNotes.h - What is predicted of a kernel, and why -----------===//
+//===- ScheduleNotes.h - Notes of schedules -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Steps no longer carry a schedule. For the report, schedules are noted in

@@ -1,4 +1,4 @@
-//===- SearchProgram.cpp - A compile that measures ------------------------===//
+//===- SearchProgram.cpp - Search by measurement --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/Tools/luminal-compile/search.test.

@@ -1,4 +1,4 @@
-//===- SearchProgram.h - A compile that measures --------------------------===//
+//===- SearchProgram.h - Search by measurement ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_PIPELINES_SEARCHPROGRAM_H

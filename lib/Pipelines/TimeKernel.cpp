@@ -1,4 +1,4 @@
-//===- TimeKernel.cpp - How long a kernel takes on the machine at hand ----===//
+//===- TimeKernel.cpp - Times a kernel on this machine --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Pipelines/TimeKernel.h"

@@ -1,4 +1,4 @@
-//===- Emitter.h - A kernel's body, element by element --------------------===//
+//===- Emitter.h - Code for the elements of a kernel's values -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Emits scalar or vector code for one element of a value of a kernel's body at

@@ -1,4 +1,4 @@
-//===- KernelObjects.h - Machine code that an earlier compile made --------===//
+//===- KernelObjects.h - A store of kernels' machine code -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_CONVERSION_KERNELOBJECTS_H

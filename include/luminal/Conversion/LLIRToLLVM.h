@@ -1,4 +1,4 @@
-//===- LLIRToLLVM.h - Kernels as machine code of the CPU ------------------===//
+//===- LLIRToLLVM.h - From kernels to objects for a CPU -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Compiles kernels: `emitKernel` writes the function of docs/Architecture.md

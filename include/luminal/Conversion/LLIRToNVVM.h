@@ -1,4 +1,4 @@
-//===- LLIRToNVVM.h - Kernels as code of an NVIDIA GPU --------------------===//
+//===- LLIRToNVVM.h - From kernels to PTX for NVIDIA GPUs -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The GPU backend of the kernel emitter: it writes the code of one thread,

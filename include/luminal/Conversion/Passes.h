@@ -1,4 +1,4 @@
-//===- Passes.h - Passes that leave a dialect -----------------------------===//
+//===- Passes.h - Passes between dialects ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_CONVERSION_PASSES_H

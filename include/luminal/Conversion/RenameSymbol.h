@@ -1,4 +1,4 @@
-//===- RenameSymbol.h - Objects under the names of a program --------------===//
+//===- RenameSymbol.h - Renames a symbol of an object file ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_CONVERSION_RENAMESYMBOL_H

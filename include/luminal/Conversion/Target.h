@@ -1,4 +1,4 @@
-//===- Target.h - What code can be made for -------------------------------===//
+//===- Target.h - The interface of compilation targets --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One implementation of TargetInterface is one kind of device. Passes, the

@@ -1,4 +1,4 @@
-//===- UserKernels.h - The kernels that a user declares -------------------===//
+//===- UserKernels.h - Kernels declared by a user -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // docs/UserKernels.md says what a file of kernels holds.

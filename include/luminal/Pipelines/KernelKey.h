@@ -1,4 +1,4 @@
-//===- KernelKey.h - What identifies a kernel that is timed ---------------===//
+//===- KernelKey.h - Keys of timed kernels --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_PIPELINES_KERNELKEY_H

@@ -1,4 +1,4 @@
-//===- TimeKernel.h - How long a kernel takes on the machine at hand ------===//
+//===- TimeKernel.h - Times a kernel on this machine ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Compiling and timing as one function, for tools that compare schedules.

@@ -1,4 +1,4 @@
-//===- Access.cpp - Index expressions and memory accesses as code ---------===//
+//===- Access.cpp - Code of indices and memory accesses -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Conversion/Emitter.h"

@@ -1,4 +1,4 @@
-//===- BlockKernel.cpp - Matrix products by blocks of threads -------------===//
+//===- BlockKernel.cpp - Matrix products by thread blocks -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A matrix product by a thread block. Both operands pass through shared memory.

@@ -1,4 +1,4 @@
-//===- BlockSide.cpp - An operand of a tile on its way to shared memory ---===//
+//===- BlockSide.cpp - Loads an operand of a tile -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "BlockSide.h"

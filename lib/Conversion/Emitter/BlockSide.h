@@ -1,4 +1,4 @@
-//===- BlockSide.h - An operand of a tile on its way to shared memory -----===//
+//===- BlockSide.h - Loads an operand of a tile ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_CONVERSION_EMITTER_BLOCKSIDE_H

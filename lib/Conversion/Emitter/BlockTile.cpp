@@ -1,4 +1,4 @@
-//===- BlockTile.cpp - How a block of threads multiplies a tile -----------===//
+//===- BlockTile.cpp - Multiplies tiles by thread blocks ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "BlockTile.h"

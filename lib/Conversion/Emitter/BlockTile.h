@@ -1,4 +1,4 @@
-//===- BlockTile.h - How a block of threads multiplies a tile -------------===//
+//===- BlockTile.h - Multiplies tiles by thread blocks --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_CONVERSION_EMITTER_BLOCKTILE_H

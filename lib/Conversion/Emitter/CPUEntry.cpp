@@ -1,4 +1,4 @@
-//===- CPUEntry.cpp - Kernels as functions that workers call --------------===//
+//===- CPUEntry.cpp - Functions of kernels on a CPU -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "KernelEntry.h"

@@ -1,4 +1,4 @@
-//===- ChosenLoad.cpp - Elements of one of several operands ---------------===//
+//===- ChosenLoad.cpp - Selects an address, then loads once ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A select between elements in memory whose condition is the same in all lanes

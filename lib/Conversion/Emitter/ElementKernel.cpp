@@ -1,4 +1,4 @@
-//===- ElementKernel.cpp - Kernels that compute every element for itself --===//
+//===- ElementKernel.cpp - Elementwise kernels ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ElementLoops.h"

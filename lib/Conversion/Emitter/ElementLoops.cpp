@@ -1,4 +1,4 @@
-//===- ElementLoops.cpp - Loops over the elements of a unit ---------------===//
+//===- ElementLoops.cpp - Loops over the elements of a work item ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ElementLoops.h"

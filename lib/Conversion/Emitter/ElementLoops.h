@@ -1,4 +1,4 @@
-//===- ElementLoops.h - Loops over the elements of a unit -------*- C++ -*-===//
+//===- ElementLoops.h - Loops over the elements of a work item --*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Loops over the axes of a grid; the vectorised axis is the innermost. One axis

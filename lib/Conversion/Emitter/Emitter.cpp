@@ -1,4 +1,4 @@
-//===- Emitter.cpp - Elements of the values of a kernel -------------------===//
+//===- Emitter.cpp - Code for the elements of a kernel's values -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Conversion/Emitter.h"

@@ -1,4 +1,4 @@
-//===- GPUEntry.cpp - Kernels as grids of threads -------------------------===//
+//===- GPUEntry.cpp - Functions of kernels on a GPU -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "KernelEntry.h"

@@ -1,4 +1,4 @@
-//===- Grid.cpp - Units of work of a kernel -------------------------------===//
+//===- Grid.cpp - Work items of a kernel ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Kernels.h"

@@ -1,4 +1,4 @@
-//===- KernelEntry.h - The function around the code of a kernel -----------===//
+//===- KernelEntry.h - The interface of kernel functions ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The signature of a kernel's function and the distribution of its work items

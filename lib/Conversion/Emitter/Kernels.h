@@ -1,4 +1,4 @@
-//===- Kernels.h - The loops of each form of kernel -----------------------===//
+//===- Kernels.h - Emitters of the forms of kernels -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Emits the body of a kernel's function: a loop over work items and the code of

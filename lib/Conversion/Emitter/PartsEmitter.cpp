@@ -1,4 +1,4 @@
-//===- PartsEmitter.cpp - Parts of reductions, and who is last ------------===//
+//===- PartsEmitter.cpp - Split reductions --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "PartsEmitter.h"

@@ -1,4 +1,4 @@
-//===- PartsEmitter.h - Parts of reductions, and who is last --------------===//
+//===- PartsEmitter.h - Split reductions ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Split reductions (split-k): a work item reduces one part of the reduced dim

@@ -1,4 +1,4 @@
-//===- ProductEmitter.cpp - The loops of one product ----------------------===//
+//===- ProductEmitter.cpp - Loops of a matrix product on a CPU ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ProductEmitter.h"

@@ -1,4 +1,4 @@
-//===- ProductEmitter.h - The loops of one product ------------------------===//
+//===- ProductEmitter.h - Loops of a matrix product on a CPU --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Emits the loops of one matrix product. Its rows, columns and k are one dim

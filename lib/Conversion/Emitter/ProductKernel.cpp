@@ -1,4 +1,4 @@
-//===- ProductKernel.cpp - Kernels of one matrix product ------------------===//
+//===- ProductKernel.cpp - Matrix products on a CPU -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A matrix product on a CPU core. The grid divides rows and columns into

@@ -1,4 +1,4 @@
-//===- ProductPairs.cpp - bf16 multiplied two at a time -------------------===//
+//===- ProductPairs.cpp - Products of bf16 pairs --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Products of bf16 pairs (AVX512_BF16). The instruction multiplies the two

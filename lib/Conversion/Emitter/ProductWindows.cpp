@@ -1,4 +1,4 @@
-//===- ProductWindows.cpp - Columns that are windows of an image ----------===//
+//===- ProductWindows.cpp - Products that read an image by windows --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Products that read an image by windows (Windows.h). A work item copies the

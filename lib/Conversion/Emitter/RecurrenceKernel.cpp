@@ -1,4 +1,4 @@
-//===- RecurrenceKernel.cpp - Elements that carry a state -----------------===//
+//===- RecurrenceKernel.cpp - Recurrences ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // For each index of a work item, a loop over the iterations of the recurrence

@@ -1,4 +1,4 @@
-//===- RowGroups.cpp - Rows of a product that share their columns ---------===//
+//===- RowGroups.cpp - Groups of a grouped product ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "RowGroups.h"

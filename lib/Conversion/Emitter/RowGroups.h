@@ -1,4 +1,4 @@
-//===- RowGroups.h - Rows of a product that share their columns -----------===//
+//===- RowGroups.h - Groups of a grouped product --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_CONVERSION_EMITTER_ROWGROUPS_H

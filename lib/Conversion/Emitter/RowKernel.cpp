@@ -1,4 +1,4 @@
-//===- RowKernel.cpp - Kernels that reduce rows, pass by pass -------------===//
+//===- RowKernel.cpp - Kernels that reduce rows ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Row reductions. Each reduction of the body is a pass over a row; the schedule

@@ -1,4 +1,4 @@
-//===- RowProgramKernel.cpp - Kernels that take rows step by step ---------===//
+//===- RowProgramKernel.cpp - Row programs --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Row programs. A work item is a vector of rows: each step (RowProgram) is

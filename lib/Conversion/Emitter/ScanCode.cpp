@@ -1,4 +1,4 @@
-//===- ScanCode.cpp - What a scan carries, as code ------------------------===//
+//===- ScanCode.cpp - The code of a scan's states -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ScanCode.h"

@@ -1,4 +1,4 @@
-//===- ScanCode.h - What a scan carries, as code ----------------*- C++ -*-===//
+//===- ScanCode.h - The code of a scan's states -----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_CONVERSION_EMITTER_SCANCODE_H

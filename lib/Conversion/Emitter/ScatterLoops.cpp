@@ -1,4 +1,4 @@
-//===- ScatterLoops.cpp - What kernels of one scatter share ---------------===//
+//===- ScatterLoops.cpp - Loops shared by scatter kernels -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ScatterLoops.h"

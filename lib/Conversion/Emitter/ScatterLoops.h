@@ -1,4 +1,4 @@
-//===- ScatterLoops.h - What kernels of one scatter share -------*- C++ -*-===//
+//===- ScatterLoops.h - Loops shared by scatter kernels ---------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_CONVERSION_EMITTER_SCATTERLOOPS_H

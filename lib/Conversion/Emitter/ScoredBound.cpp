@@ -1,4 +1,4 @@
-//===- ScoredBound.cpp - Whether scores stay finite -----------------------===//
+//===- ScoredBound.cpp - Bounds on the operands of scores -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ScoredBound.h"

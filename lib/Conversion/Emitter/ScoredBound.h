@@ -1,4 +1,4 @@
-//===- ScoredBound.h - Whether scores stay finite ---------------*- C++ -*-===//
+//===- ScoredBound.h - Bounds on the operands of scores ---------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A stream with an additive mask may skip masked chunks only if no element that

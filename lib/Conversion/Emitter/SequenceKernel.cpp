@@ -1,4 +1,4 @@
-//===- SequenceKernel.cpp - Kernels one after the other in a block --------===//
+//===- SequenceKernel.cpp - Several kernels in one thread block -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A sequence of kernels in one launch. One thread block computes all work items

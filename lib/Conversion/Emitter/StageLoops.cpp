@@ -1,4 +1,4 @@
-//===- StageLoops.cpp - Loops over the rows of a unit ---------------------===//
+//===- StageLoops.cpp - Loops over the rows of a work item ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "StageLoops.h"

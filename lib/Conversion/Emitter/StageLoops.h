@@ -1,4 +1,4 @@
-//===- StageLoops.h - Loops over the rows of a unit -----------------------===//
+//===- StageLoops.h - Loops over the rows of a work item ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Loops that are shared by kernels with several anchors, whether these are

@@ -1,4 +1,4 @@
-//===- StreamReference.cpp - What streamed terms are relative to ----------===//
+//===- StreamReference.cpp - The reference of an online softmax -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "StreamReference.h"

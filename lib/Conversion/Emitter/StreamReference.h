@@ -1,4 +1,4 @@
-//===- StreamReference.h - What streamed terms are relative to ------------===//
+//===- StreamReference.h - The reference of an online softmax -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The online softmax subtracts a reference, a function of the row's running

@@ -1,4 +1,4 @@
-//===- StreamedBlocks.cpp - Streamed anchors by blocks of threads ---------===//
+//===- StreamedBlocks.cpp - Streamed anchors by thread blocks -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A thread block takes a tile of rows through all anchors, one chunk of the

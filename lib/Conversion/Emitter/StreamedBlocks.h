@@ -1,4 +1,4 @@
-//===- StreamedBlocks.h - Streamed anchors by blocks of threads -----------===//
+//===- StreamedBlocks.h - Streamed anchors by thread blocks ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // State of StreamedBlocks.cpp, which emits streamed anchors (attention) for

@@ -1,4 +1,4 @@
-//===- StreamedBlocksAhead.cpp - Terms beside the products of a chunk -----===//
+//===- StreamedBlocksAhead.cpp - Overlaps products with terms -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Overlaps wgmma with the computation of terms. The scores of a chunk are

@@ -1,4 +1,4 @@
-//===- StreamedBlocksCut.cpp - The end of the stream, as a mask -----------===//
+//===- StreamedBlocksCut.cpp - Masks the end of the stream ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The last chunk may extend past the end of the stream. Testing each position

@@ -1,4 +1,4 @@
-//===- StreamedBlocksParts.cpp - Parts of a stream by blocks of threads ---===//
+//===- StreamedBlocksParts.cpp - Split-kv ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Split-kv: a work item is a part of the stream for a tile of rows. Each thread

@@ -1,4 +1,4 @@
-//===- StreamedBlocksScaled.cpp - The factor of terms, in their exponent --===//
+//===- StreamedBlocksScaled.cpp - Folds factors into exponents ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Terms are often powers of `c x - r`, where r is the maximum of c x over the

@@ -1,4 +1,4 @@
-//===- StreamedBlocksShared.cpp - What blocks skip, looked at by others ---===//
+//===- StreamedBlocksShared.cpp - Checks of chunks that blocks skip -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A block that skips a masked chunk assumes that zero times its elements is 0,

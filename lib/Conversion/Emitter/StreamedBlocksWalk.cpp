@@ -1,4 +1,4 @@
-//===- StreamedBlocksWalk.cpp - Which chunks a block of threads walks -----===//
+//===- StreamedBlocksWalk.cpp - The chunks of a work item -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // If a mask has been proved (MaskAnalysis), a block iterates only over the

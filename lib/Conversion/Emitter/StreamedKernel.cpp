@@ -1,4 +1,4 @@
-//===- StreamedKernel.cpp - Anchors walked jointly over one dim -----------===//
+//===- StreamedKernel.cpp - Anchors computed jointly over one dim ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Streamed anchors (attention) on a CPU core. A work item is a block of rows;

@@ -1,4 +1,4 @@
-//===- Team.cpp - Threads of a GPU that take a unit together --------------===//
+//===- Team.cpp - Thread groups -------------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Thread groups. Consecutive vectors of a row go to consecutive threads, so

@@ -1,4 +1,4 @@
-//===- TransposeKernel.cpp - Transposing maps, by tiles on chip ----------===//
+//===- TransposeKernel.cpp - Transposes through shared memory -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Transposes. A work item is a tile of the results. The views named by the

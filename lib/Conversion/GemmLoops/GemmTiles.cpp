@@ -1,4 +1,4 @@
-//===- GemmTiles.cpp - Sums of products in tile registers -----------------===//
+//===- GemmTiles.cpp - Products in AMX tile registers ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // AMX multiplies a tile of rows, each with 16 pairs of bf16 along k, by a tile

@@ -1,4 +1,4 @@
-//===- GemmTiles.h - Sums of products in tile registers -------------------===//
+//===- GemmTiles.h - Products in AMX tile registers -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_CONVERSION_GEMMLOOPS_GEMMTILES_H

@@ -1,4 +1,4 @@
-//===- Loops.h - Loops and arithmetic of products in short ----------------===//
+//===- Loops.h - Short names for building loops ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_CONVERSION_GEMMLOOPS_LOOPS_H

@@ -1,4 +1,4 @@
-//===- Processors.cpp - What is known of processors by name ---------------===//
+//===- Processors.cpp - A table of processors -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // LLVM's tuning features are not used: it sets `prefer-256-bit` for every Intel

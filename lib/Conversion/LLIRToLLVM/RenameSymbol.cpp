@@ -1,4 +1,4 @@
-//===- RenameSymbol.cpp - Objects under the names of a program ------------===//
+//===- RenameSymbol.cpp - Renames a symbol of an object file --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Conversion/RenameSymbol.h"

@@ -1,4 +1,4 @@
-//===- Lanes.h - Arithmetic on a scalar or a vector by one spelling -------===//
+//===- Lanes.h - Arithmetic on scalars and vectors ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_CONVERSION_SCALARMATH_LANES_H

@@ -1,4 +1,4 @@
-//===- Targets.h - The kinds of devices, one a file -----------------------===//
+//===- Targets.h - The kinds of devices -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_CONVERSION_TARGETS_TARGETS_H

@@ -1,4 +1,4 @@
-//===- UserCode.cpp - What the bytes of a user's code tell ----------------===//
+//===- UserCode.cpp - Checks of a user's machine code ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "UserCode.h"

@@ -1,4 +1,4 @@
-//===- UserCode.h - What the bytes of a user's code tell ------------------===//
+//===- UserCode.h - Checks of a user's machine code -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_CONVERSION_TARGETS_USERCODE_H

@@ -1,4 +1,4 @@
-//===- BottomUp.cpp - Choice from the leaves up ---------------------------===//
+//===- BottomUp.cpp - Bottom-up extraction --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/EqSat/Core/Extraction.h"

@@ -1,4 +1,4 @@
-//===- Extraction.cpp - Choice of one program -----------------------------===//
+//===- Extraction.cpp - Extraction ----------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Builds the indexes of a session and evaluates selections. BottomUp.cpp and

@@ -1,4 +1,4 @@
-//===- GreedyDag.cpp - Choice with shared terms counted once --------------===//
+//===- GreedyDag.cpp - Greedy DAG extraction ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/EqSat/Core/Extraction.h"

@@ -1,4 +1,4 @@
-//===- Matcher.cpp - All rules matched at once ----------------------------===//
+//===- Matcher.cpp - Matching of all rules --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/EqSat/Core/Matcher.h"

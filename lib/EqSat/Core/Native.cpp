@@ -1,4 +1,4 @@
-//===- Native.cpp - Native functions that remember ------------------------===//
+//===- Native.cpp - Memoised native functions -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/EqSat/Core/Rule.h"

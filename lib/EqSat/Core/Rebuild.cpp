@@ -1,4 +1,4 @@
-//===- Rebuild.cpp - Congruence, facts and order after a batch ------------===//
+//===- Rebuild.cpp - Restores congruence and facts ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/EqSat/Core/EGraph.h"

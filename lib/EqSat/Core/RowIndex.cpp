@@ -1,4 +1,4 @@
-//===- RowIndex.cpp - From the hash of a key to its row -------------------===//
+//===- RowIndex.cpp - A hash index of rows --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/EqSat/Core/RowIndex.h"

@@ -1,4 +1,4 @@
-//===- Runner.cpp - Rounds of matching and adding until nothing is new ----===//
+//===- Runner.cpp - The saturation loop -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "RunnerImpl.h"

@@ -1,4 +1,4 @@
-//===- Snapshot.cpp - Undo of what came since -----------------------------===//
+//===- Snapshot.cpp - Snapshots -------------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/EqSat/Core/Snapshot.h"

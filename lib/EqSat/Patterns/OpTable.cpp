@@ -1,4 +1,4 @@
-//===- OpTable.cpp - MLIR as the e-graph's numbers ------------------------===//
+//===- OpTable.cpp - MLIR entities as numbers of the e-graph --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "OpTable.h"

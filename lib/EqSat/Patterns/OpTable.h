@@ -1,4 +1,4 @@
-//===- OpTable.h - MLIR as the e-graph's numbers --------------------------===//
+//===- OpTable.h - MLIR entities as numbers of the e-graph ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Interns operation names, attributes and types in the order of their first

@@ -1,4 +1,4 @@
-//===- PatternForms.cpp - One rule for each number of values in a range ---===//
+//===- PatternForms.cpp - Rules for each length of a range ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "PatternForms.h"

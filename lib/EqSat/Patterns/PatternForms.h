@@ -1,4 +1,4 @@
-//===- PatternForms.h - One rule for each number of values in a range -----===//
+//===- PatternForms.h - Rules for each length of a range ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A pattern may leave open how many values a range of operands holds, or how

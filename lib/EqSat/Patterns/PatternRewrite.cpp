@@ -1,4 +1,4 @@
-//===- PatternRewrite.cpp - The right side of a pattern, compiled ---------===//
+//===- PatternRewrite.cpp - Compiles right sides of patterns --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "PatternSides.h"

@@ -1,4 +1,4 @@
-//===- PatternSides.h - The two sides of a pattern, compiled --------------===//
+//===- PatternSides.h - The compiled sides of a pattern -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // PatternCompiler.cpp compiles the left side, PatternRewrite.cpp the right

@@ -1,4 +1,4 @@
-//===- RuleSets.cpp - Rules by name, and what they build on ---------------===//
+//===- RuleSets.cpp - Rule sets by name -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/EqSat/Patterns/RuleSets.h"

@@ -1,4 +1,4 @@
-//===- CostModel.cpp - Prices of nodes, and how often regions run ---------===//
+//===- CostModel.cpp - Cost models ----------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/EqSat/Program/CostModel.h"

@@ -1,4 +1,4 @@
-//===- Report.cpp - What a saturation did, as remarks and JSON ------------===//
+//===- Report.cpp - The report of a saturation ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Report.h"

@@ -1,4 +1,4 @@
-//===- Report.h - What a saturation did, as remarks and JSON --------------===//
+//===- Report.h - The report of a saturation ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_EQSAT_PROGRAM_REPORT_H

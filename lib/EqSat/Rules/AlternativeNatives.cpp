@@ -1,4 +1,4 @@
-//===- AlternativeNatives.cpp - What Alternatives.pdll asks and makes -----===//
+//===- AlternativeNatives.cpp - Natives of Alternatives.pdll --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Rules.h"

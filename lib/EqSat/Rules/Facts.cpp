@@ -1,4 +1,4 @@
-//===- Facts.cpp - What is known of a class -------------------------------===//
+//===- Facts.cpp - Facts about classes ------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Rules.h"

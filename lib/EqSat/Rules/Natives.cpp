@@ -1,4 +1,4 @@
-//===- Natives.cpp - What the rules ask and make beside patterns ----------===//
+//===- Natives.cpp - Native functions of the rules ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Rules.h"

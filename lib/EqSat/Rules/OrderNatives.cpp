@@ -1,4 +1,4 @@
-//===- OrderNatives.cpp - Which order a sum of comparisons counts ---------===//
+//===- OrderNatives.cpp - Recognises sorts --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The body of a sum over j is a formula over an element a (at position i), an

@@ -1,4 +1,4 @@
-//===- Reads.h - What natives read of the graph, and add --------*- C++ -*-===//
+//===- Reads.h - Access of natives to the graph -----------------*- C++ -*-===//
 //-*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- Rules.cpp - The compiled-in rule sets and what they promise --------===//
+//===- Rules.cpp - The built-in rule sets ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A promise is about the right side. exact: both sides have the same bits.

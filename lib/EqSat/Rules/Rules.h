@@ -1,4 +1,4 @@
-//===- Rules.h - What the files of this folder share ----------------------===//
+//===- Rules.h - Declarations shared by the rules -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_EQSAT_RULES_RULES_H

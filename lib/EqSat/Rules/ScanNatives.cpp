@@ -1,4 +1,4 @@
-//===- ScanNatives.cpp - Which elements a reduction for each place takes --===//
+//===- ScanNatives.cpp - Recognises scans ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A reduction over j of a body that depends on i is a scan if the condition

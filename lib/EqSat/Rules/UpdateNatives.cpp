@@ -1,4 +1,4 @@
-//===- UpdateNatives.cpp - Which updates are of whole rows ----------------===//
+//===- UpdateNatives.cpp - Recognises updates of whole rows ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The index of an update is read as a sum of products of values and extents,

@@ -1,4 +1,4 @@
-//===- Scan.h - Running sums, products and extrema ------------------------===//
+//===- Scan.h - Scans -----------------------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Implements steps of the library `scan`. Long rows are cut into parts of a

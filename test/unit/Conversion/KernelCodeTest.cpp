@@ -1,4 +1,4 @@
-//===- KernelCodeTest.cpp - Compiled kernels against their definition -----===//
+//===- KernelCodeTest.cpp - Checks kernels against the interpreter --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "KernelOracle.h"

@@ -1,4 +1,4 @@
-//===- Extraction.h - Choice of one program -------------------------------===//
+//===- Extraction.h - Extraction ------------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An `Extractor` is a session over a rebuilt graph: it prices every node and

@@ -1,4 +1,4 @@
-//===- Matcher.h - All rules matched at once ------------------------------===//
+//===- Matcher.h - Matching of all rules ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The left sides of all rules form one trie: rules that begin with the same

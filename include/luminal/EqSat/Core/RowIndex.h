@@ -1,4 +1,4 @@
-//===- RowIndex.h - From the hash of a key to its row ---------------------===//
+//===- RowIndex.h - A hash index of rows ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Open addressing in groups of sixteen slots. A group fills one cache line, and

@@ -1,4 +1,4 @@
-//===- Runner.h - Rounds of matching and adding until nothing is new ------===//
+//===- Runner.h - The saturation loop -------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A round matches all active rules on the graph as it is, drops the matches

@@ -1,4 +1,4 @@
-//===- Snapshot.h - Undo of what came since -------------------------------===//
+//===- Snapshot.h - Snapshots ---------------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Between two rebuilds a graph is a frozen part and a tail: rows, class ids and

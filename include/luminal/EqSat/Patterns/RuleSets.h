@@ -1,4 +1,4 @@
-//===- RuleSets.h - Rules by name, and what they build on -----------------===//
+//===- RuleSets.h - Rule sets by name -------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A rule set is a list of named PDL patterns, the native functions that they

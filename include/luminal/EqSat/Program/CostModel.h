@@ -1,4 +1,4 @@
-//===- CostModel.h - Prices of nodes, and how often regions run -----------===//
+//===- CostModel.h - Cost models ------------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_EQSAT_PROGRAM_COSTMODEL_H

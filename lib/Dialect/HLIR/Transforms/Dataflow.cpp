@@ -1,4 +1,4 @@
-//===- Dataflow.cpp - An order of ops that data alone decides -------------===//
+//===- Dataflow.cpp - Data dependences of a block's ops -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/HLIR/Transforms/Dataflow.h"

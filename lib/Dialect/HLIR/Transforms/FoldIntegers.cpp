@@ -1,4 +1,4 @@
-//===- FoldIntegers.cpp - Integers that are one expression everywhere -----===//
+//===- FoldIntegers.cpp - Folds integers that equal an expression ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   %0 = iota <(d0) -> (d0 + 1)>

@@ -1,4 +1,4 @@
-//===- PiecewiseAffine.cpp - Integers as functions of their index ---------===//
+//===- PiecewiseAffine.cpp - Integers as piecewise linear functions -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "PiecewiseAffine.h"

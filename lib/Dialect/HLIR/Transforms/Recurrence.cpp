@@ -1,4 +1,4 @@
-//===- Recurrence.cpp - Equal subgraphs that follow each other ------------===//
+//===- Recurrence.cpp - Repeated subgraphs as loops -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/HLIR/Transforms/Recurrence.h"

@@ -1,4 +1,4 @@
-//===- RollLoops.cpp - Write repeated subgraphs as loops ------------------===//
+//===- RollLoops.cpp - Rewrites repeated subgraphs as loops ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   %0 = sin %x, %1 = mul %0, %w0       %0 = repeat 2 carried(%x) each(%w0,

@@ -1,4 +1,4 @@
-//===- SplitLoops.cpp - Move out of a loop what its state does not need ---===//
+//===- SplitLoops.cpp - Splits loops over time ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Splits a loop over time. Values of the body that depend on carried values and

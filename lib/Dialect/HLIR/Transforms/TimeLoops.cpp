@@ -1,4 +1,4 @@
-//===- TimeLoops.cpp - Loops whose trips read rows ------------------------===//
+//===- TimeLoops.cpp - Loops over lists as loops over rows ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An unrolled loop over time slices its inputs, x[0], x[1], ..., and stacks its

@@ -1,4 +1,4 @@
-//===- TimeLoops.h - Loops whose trips read rows --------------*- C++ -*-===//
+//===- TimeLoops.h - Loops over lists as loops over rows --------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_DIALECT_HLIR_TRANSFORMS_TIMELOOPS_H

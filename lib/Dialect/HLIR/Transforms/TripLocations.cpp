@@ -1,4 +1,4 @@
-//===- TripLocations.cpp - Where the trips of a loop come from ------------===//
+//===- TripLocations.cpp - Locations of the trips of a loop ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "TripLocations.h"

@@ -1,4 +1,4 @@
-//===- TripLocations.h - Where the trips of a loop come from --------------===//
+//===- TripLocations.h - Locations of the trips of a loop -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An op of a loop body stands for one op per trip. Its location keeps the

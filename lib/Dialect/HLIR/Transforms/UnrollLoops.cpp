@@ -1,4 +1,4 @@
-//===- UnrollLoops.cpp - Write loops as one trip after the other ----------===//
+//===- UnrollLoops.cpp - Unrolls loops ------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/Dialect/HLIR/unroll-loops.mlir.

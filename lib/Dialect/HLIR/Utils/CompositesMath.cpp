@@ -1,4 +1,4 @@
-//===- CompositesMath.cpp - Scalar functions, one type wider --------------===//
+//===- CompositesMath.cpp - Scalar functions in a wider type --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Each public function casts its operands to the next wider type, computes the

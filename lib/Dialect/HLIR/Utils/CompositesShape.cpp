@@ -1,4 +1,4 @@
-//===- CompositesShape.cpp - Movement: every form is one view -------------===//
+//===- CompositesShape.cpp - Movement ops as views ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/HLIR/Utils/Composites.h"

@@ -1,4 +1,4 @@
-//===- RunningProduct.cpp - Products of all elements so far ---------------===//
+//===- RunningProduct.cpp - Cumulative products ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/HLIR/Utils/RunningProduct.h"

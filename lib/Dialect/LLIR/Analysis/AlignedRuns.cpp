@@ -1,4 +1,4 @@
-//===- AlignedRuns.cpp - Neighbours in memory within vectors --------------===//
+//===- AlignedRuns.cpp - Contiguous runs behind divided indices -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Analysis/AlignedRuns.h"

@@ -1,4 +1,4 @@
-//===- Ascending.cpp - Integers in ascending order ------------------------===//
+//===- Ascending.cpp - Proofs that integers are sorted --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Analysis/Ascending.h"

@@ -1,4 +1,4 @@
-//===- ClampedAccess.cpp - Neighbours in memory up to a bound -------------===//
+//===- ClampedAccess.cpp - Contiguous accesses behind clamps --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Analysis/ClampedAccess.h"

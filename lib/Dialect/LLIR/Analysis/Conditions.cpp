@@ -1,4 +1,4 @@
-//===- Conditions.cpp - Comparisons of indices ----------------------------===//
+//===- Conditions.cpp - Decides comparisons of indices --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Analysis/Conditions.h"

@@ -1,4 +1,4 @@
-//===- DimClasses.cpp - Dims that values have in common -------------------===//
+//===- DimClasses.cpp - Classes of dims shared by values ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Analysis/DimClasses.h"

@@ -1,4 +1,4 @@
-//===- KernelAnalysis.cpp - What a kernel reads, and where ----------------===//
+//===- KernelAnalysis.cpp - The reads of a kernel and their addresses -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Analysis/KernelAnalysis.h"

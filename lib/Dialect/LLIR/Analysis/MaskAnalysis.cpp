@@ -1,4 +1,4 @@
-//===- MaskAnalysis.cpp - What of a streamed dim a row needs --------------===//
+//===- MaskAnalysis.cpp - The range of a stream that a mask keeps ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Follows numbers and conditions from constants and comparisons of indices to

@@ -1,4 +1,4 @@
-//===- ProductReads.cpp - What a flat product reads, and how --------------===//
+//===- ProductReads.cpp - The operands of a flat product ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Analysis/ProductReads.h"

@@ -1,4 +1,4 @@
-//===- RowProgram.cpp - A kernel that computes rows step by step ----------===//
+//===- RowProgram.cpp - Kernels that compute rows step by step ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Analysis/RowProgram.h"

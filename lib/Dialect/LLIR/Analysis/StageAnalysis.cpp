@@ -1,4 +1,4 @@
-//===- StageAnalysis.cpp - A kernel of several anchors as stages ----------===//
+//===- StageAnalysis.cpp - Kernels of several anchors as stages -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Analysis/StageAnalysis.h"

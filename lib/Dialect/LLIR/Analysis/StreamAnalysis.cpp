@@ -1,4 +1,4 @@
-//===- StreamAnalysis.cpp - Anchors walked jointly over one dim -----------===//
+//===- StreamAnalysis.cpp - Anchors computed jointly over one dim ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Analysis/StreamAnalysis.h"

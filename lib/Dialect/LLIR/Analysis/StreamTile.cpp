@@ -1,4 +1,4 @@
-//===- StreamTile.cpp - Streamed anchors by a block of threads ------------===//
+//===- StreamTile.cpp - Tiles of streamed anchors -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Analysis/StreamTile.h"

@@ -1,4 +1,4 @@
-//===- StreamedStages.cpp - Stages of a kernel over one streamed dim ------===//
+//===- StreamedStages.cpp - Stages of a streamed kernel -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Analysis/StreamedStages.h"

@@ -1,4 +1,4 @@
-//===- TransposedReads.cpp - What is read across memory -------------------===//
+//===- TransposedReads.cpp - Reads that are not contiguous ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Analysis/TransposedReads.h"

@@ -1,4 +1,4 @@
-//===- UpdateOrder.cpp - Updates whose order is of no matter --------------===//
+//===- UpdateOrder.cpp - Updates whose order does not matter --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Analysis/UpdateOrder.h"

@@ -1,4 +1,4 @@
-//===- Argsort.cpp - The order of the elements of rows --------------------===//
+//===- Argsort.cpp - Sorts of rows ----------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Launch.h"

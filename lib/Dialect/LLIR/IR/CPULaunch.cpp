@@ -1,4 +1,4 @@
-//===- CPULaunch.cpp - Calls of a kernel for parts of its work ------------===//
+//===- CPULaunch.cpp - Launches on a CPU ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Launch.h"

@@ -1,4 +1,4 @@
-//===- CUDALaunch.cpp - A grid of thread blocks ---------------------------===//
+//===- CUDALaunch.cpp - Launches on a GPU ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Launch.h"

@@ -1,4 +1,4 @@
-//===- Functions.cpp - What is known of the scalar functions --------------===//
+//===- Functions.cpp - Properties of the scalar functions -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/IR/Functions.h"

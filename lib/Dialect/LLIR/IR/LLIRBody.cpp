@@ -1,4 +1,4 @@
-//===- LLIRBody.cpp - What each op reads inside a kernel ------------------===//
+//===- LLIRBody.cpp - The reads of each op in a kernel --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"

@@ -1,4 +1,4 @@
-//===- LLIRCosts.cpp - What every op states of its price and code ---------===//
+//===- LLIRCosts.cpp - Costs of the ops -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"

@@ -1,4 +1,4 @@
-//===- LLIRLibraries.cpp - Ops that a library computes --------------------===//
+//===- LLIRLibraries.cpp - Ops of libraries -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"

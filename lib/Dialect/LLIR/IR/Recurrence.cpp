@@ -1,4 +1,4 @@
-//===- Recurrence.cpp - Elements that carry a state through a loop --------===//
+//===- Recurrence.cpp - Recurrences ---------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"

@@ -1,4 +1,4 @@
-//===- Rescaling.cpp - How elements follow a reference of their row -------===//
+//===- Rescaling.cpp - Rescaling of an online softmax ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/IR/LLIR.h"

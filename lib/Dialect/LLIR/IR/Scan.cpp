@@ -1,4 +1,4 @@
-//===- Scan.cpp - Running sums, products and extrema ----------------------===//
+//===- Scan.cpp - Scans ---------------------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Launch.h"

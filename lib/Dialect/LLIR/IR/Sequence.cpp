@@ -1,4 +1,4 @@
-//===- Sequence.cpp - Small kernels as one launch -------------------------===//
+//===- Sequence.cpp - Sequences of kernels --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Body.h"

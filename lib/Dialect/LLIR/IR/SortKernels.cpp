@@ -1,4 +1,4 @@
-//===- SortKernels.cpp - Orders as kernels --------------------------------===//
+//===- SortKernels.cpp - Sort kernels -------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A block sorts runs in shared memory, and passes merge several runs each. If

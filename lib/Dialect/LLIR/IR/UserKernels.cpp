@@ -1,4 +1,4 @@
-//===- UserKernels.cpp - Code that a user supplies ------------------------===//
+//===- UserKernels.cpp - Code supplied by a user --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/IR/UserKernels.h"

@@ -1,4 +1,4 @@
-//===- UserLaunches.cpp - How code of a user is started -------------------===//
+//===- UserLaunches.cpp - Launches of user code ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Launch.h"

@@ -1,4 +1,4 @@
-//===- CublasLt.cpp - Which products cuBLASLt computes --------------------===//
+//===- CublasLt.cpp - The library cuBLASLt --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "MatmulLayout.h"

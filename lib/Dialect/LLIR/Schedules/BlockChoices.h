@@ -1,4 +1,4 @@
-//===- BlockChoices.h - How a block of threads reads a product ------------===//
+//===- BlockChoices.h - Choices for products by thread blocks -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_BLOCKCHOICES_H

@@ -1,4 +1,4 @@
-//===- BlockForms.cpp - Matrix products by blocks of threads --------------===//
+//===- BlockForms.cpp - Matrix products by thread blocks ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A block of threads takes a tile of the product: the blocks of the grid's axes

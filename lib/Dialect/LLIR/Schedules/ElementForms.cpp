@@ -1,4 +1,4 @@
-//===- ElementForms.cpp - Every element for itself ------------------------===//
+//===- ElementForms.cpp - Elementwise kernels -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The index space of the results is cut, and each element is computed with all

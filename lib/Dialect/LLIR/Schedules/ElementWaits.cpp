@@ -1,4 +1,4 @@
-//===- ElementWaits.cpp - What threads of elements wait for ---------------===//
+//===- ElementWaits.cpp - Latency of elementwise kernels ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "SpreadTerms.h"

@@ -1,4 +1,4 @@
-//===- Forms.cpp - What forms of loops share ------------------------------===//
+//===- Forms.cpp - Helpers for forms of loops -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Forms.h"

@@ -1,4 +1,4 @@
-//===- Forms.h - The ways to write the loops of a kernel ------------------===//
+//===- Forms.h - The interface of forms of loops --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_FORMS_H

@@ -1,4 +1,4 @@
-//===- LaneSums.cpp - Products of which each lane has its own -------------===//
+//===- LaneSums.cpp - Products with one sum per lane ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "LaneSums.h"

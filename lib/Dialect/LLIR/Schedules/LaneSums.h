@@ -1,4 +1,4 @@
-//===- LaneSums.h - Products of which each lane has its own -----*- C++ -*-===//
+//===- LaneSums.h - Products with one sum per lane --------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A depthwise convolution whose channels lie side by side has nothing for a

@@ -1,4 +1,4 @@
-//===- Neighbours.cpp - Other schedules that a kernel can have ------------===//
+//===- Neighbours.cpp - Neighbouring schedules ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Forms propose what their prices prefer. What a clock may prefer is near that:

@@ -1,4 +1,4 @@
-//===- NontemporalStores.cpp - Results that are written past the caches ---===//
+//===- NontemporalStores.cpp - Non-temporal stores ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A store fetches the line that it writes to. Where a result is so large that

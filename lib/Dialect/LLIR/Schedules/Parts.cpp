@@ -1,4 +1,4 @@
-//===- Parts.cpp - Reductions of which several units do a part ------------===//
+//===- Parts.cpp - Split reductions ---------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A unit of work is one part of the reduced dim for a block of the grid. It

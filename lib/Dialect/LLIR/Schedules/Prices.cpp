@@ -1,4 +1,4 @@
-//===- Prices.cpp - How long a kernel takes as it is scheduled ------------===//
+//===- Prices.cpp - Predicted times of scheduled kernels ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Prices.h"

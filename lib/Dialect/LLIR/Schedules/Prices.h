@@ -1,4 +1,4 @@
-//===- Prices.h - How long a kernel takes as it is scheduled --------------===//
+//===- Prices.h - Predicted times of scheduled kernels --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Forms say what a case does at nominal sizes; a roofline over the machine's

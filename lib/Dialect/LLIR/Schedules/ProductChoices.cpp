@@ -1,4 +1,4 @@
-//===- ProductChoices.cpp - How the loops of a product are written --------===//
+//===- ProductChoices.cpp - Choices for products on a CPU -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ProductChoices.h"

@@ -1,4 +1,4 @@
-//===- ProductChoices.h - How the loops of a product are written ----------===//
+//===- ProductChoices.h - Choices for products on a CPU -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_PRODUCTCHOICES_H

@@ -1,4 +1,4 @@
-//===- ProductTime.cpp - What products take on a GPU ----------------------===//
+//===- ProductTime.cpp - Predicted times of products on a GPU -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Coefficients were fitted to chains of products on an H200 whose weights come

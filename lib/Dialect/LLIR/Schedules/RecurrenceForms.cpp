@@ -1,4 +1,4 @@
-//===- RecurrenceForms.cpp - Elements that carry a state ------------------===//
+//===- RecurrenceForms.cpp - Recurrences ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The grid cuts what is carried; a unit of work goes through all trips for each

@@ -1,4 +1,4 @@
-//===- RowForms.cpp - Reductions of rows, pass by pass --------------------===//
+//===- RowForms.cpp - Row reductions --------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The index space is that of the reductions' operands: the grid cuts the rows,

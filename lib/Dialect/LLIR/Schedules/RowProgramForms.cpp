@@ -1,4 +1,4 @@
-//===- RowProgramForms.cpp - Rows in lanes, step by step ------------------===//
+//===- RowProgramForms.cpp - Row programs ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The grid cuts the rows (RowProgram) into vectors of them. An op with loops

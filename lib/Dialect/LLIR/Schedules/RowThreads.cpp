@@ -1,4 +1,4 @@
-//===- RowThreads.cpp - Rows by the threads of a GPU ----------------------===//
+//===- RowThreads.cpp - Row reductions on a GPU ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Rows.h"

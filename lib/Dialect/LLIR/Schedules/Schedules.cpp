@@ -1,4 +1,4 @@
-//===- Schedules.cpp - Which schedule a kernel gets -----------------------===//
+//===- Schedules.cpp - The choice of a kernel's schedule ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Schedules/Schedules.h"

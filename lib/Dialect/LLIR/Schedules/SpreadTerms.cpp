@@ -1,4 +1,4 @@
-//===- SpreadTerms.cpp - Terms that the teams of a block compute ----------===//
+//===- SpreadTerms.cpp - Terms spread over thread groups ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A reduction over a few products for each element would leave most of a team

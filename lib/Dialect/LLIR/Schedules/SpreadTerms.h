@@ -1,4 +1,4 @@
-//===- SpreadTerms.h - Terms that the teams of a block compute ------------===//
+//===- SpreadTerms.h - Terms spread over thread groups --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_SPREADTERMS_H

@@ -1,4 +1,4 @@
-//===- StageChoices.h - What forms of several anchors share ---------------===//
+//===- StageChoices.h - Choices for forms of several anchors --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_STAGECHOICES_H

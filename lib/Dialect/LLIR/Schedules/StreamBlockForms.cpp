@@ -1,4 +1,4 @@
-//===- StreamBlockForms.cpp - Streamed anchors by blocks of threads -------===//
+//===- StreamBlockForms.cpp - Streamed anchors by thread blocks -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // On a GPU a block of threads takes a tile of rows (StreamTile), the block of

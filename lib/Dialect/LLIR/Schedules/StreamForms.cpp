@@ -1,4 +1,4 @@
-//===- StreamForms.cpp - Several anchors jointly over one streamed dim ----===//
+//===- StreamForms.cpp - Streamed anchors on a CPU ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // As stages, the grid cuts the parallel space; a unit then walks the first dim

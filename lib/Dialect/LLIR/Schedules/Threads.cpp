@@ -1,4 +1,4 @@
-//===- Threads.cpp - How the threads of a GPU share work ------------------===//
+//===- Threads.cpp - Thread groups of a schedule --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Threads.h"

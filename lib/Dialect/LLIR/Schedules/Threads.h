@@ -1,4 +1,4 @@
-//===- Threads.h - How the threads of a GPU share work --------------------===//
+//===- Threads.h - Thread groups of a schedule ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_THREADS_H

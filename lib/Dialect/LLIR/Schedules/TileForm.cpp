@@ -1,4 +1,4 @@
-//===- TileForm.cpp - Shared memory and results of a block's tile ---------===//
+//===- TileForm.cpp - Tiles of thread blocks ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "TileForm.h"

@@ -1,4 +1,4 @@
-//===- TileForm.h - What a form says of a block's tile --------------------===//
+//===- TileForm.h - Tiles of thread blocks --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_TILEFORM_H

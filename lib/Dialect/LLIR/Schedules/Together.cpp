@@ -1,4 +1,4 @@
-//===- Together.cpp - Products whose elements one walk computes -----------===//
+//===- Together.cpp - Joint products of few rows --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Few rows are multiplied with what is read once, and a row is read once for

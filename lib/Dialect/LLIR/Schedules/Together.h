@@ -1,4 +1,4 @@
-//===- Together.h - Products whose elements one walk computes -------------===//
+//===- Together.h - Joint products of few rows ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_DIALECT_LLIR_SCHEDULES_TOGETHER_H

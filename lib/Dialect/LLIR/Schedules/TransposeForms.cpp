@@ -1,4 +1,4 @@
-//===- TransposeForms.cpp - Maps that transpose, by tiles ----------------===//
+//===- TransposeForms.cpp - Transposes ------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The grid cuts two axes of the results into tiles: the last, and the one along

@@ -1,4 +1,4 @@
-//===- AliasSlices.cpp - Slices that kernels read as operands -------------===//
+//===- AliasSlices.cpp - Slices as operands of kernels --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   %0 = kernel(%x) {               -->   %r = alias %x offset(24)

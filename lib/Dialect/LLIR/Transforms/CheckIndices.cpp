@@ -1,4 +1,4 @@
-//===- CheckIndices.cpp - Indices proved, or required of symbols ----------===//
+//===- CheckIndices.cpp - Checks of indices -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   %r = hlir.view %a <(d0) -> (d0)> : tensor<?, n> -> tensor<?, m>

@@ -1,4 +1,4 @@
-//===- CheckKernels.cpp - What holds of kernels after fusion --------------===//
+//===- CheckKernels.cpp - Invariants of kernels after fusion --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/Dialect/LLIR/check-kernels.mlir.

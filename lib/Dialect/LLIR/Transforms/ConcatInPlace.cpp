@@ -1,4 +1,4 @@
-//===- ConcatInPlace.cpp - Parts written where they are joined ------------===//
+//===- ConcatInPlace.cpp - Concatenations written in place ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   %2 = kernel(%0, %1) {           -->   %2 = concat(%0, %1)

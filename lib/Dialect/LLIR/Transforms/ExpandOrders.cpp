@@ -1,4 +1,4 @@
-//===- ExpandOrders.cpp - Kernels of what no library computes -------------===//
+//===- ExpandOrders.cpp - Expands sorts and scans into kernels ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/Dialect/LLIR/expand-orders.mlir.

@@ -1,4 +1,4 @@
-//===- ExpandRowFunctions.cpp - softmax and norms as the ops they are -----===//
+//===- ExpandRowFunctions.cpp - Expands softmax and norms -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Fusion.h"

@@ -1,4 +1,4 @@
-//===- ExpandUpdates.cpp - Updates of one row agree -----------------------===//
+//===- ExpandUpdates.cpp - Makes updates independent of order -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/Dialect/LLIR/expand-updates.mlir.

@@ -1,4 +1,4 @@
-//===- FindSegments.cpp - Bags as reductions of segments ------------------===//
+//===- FindSegments.cpp - Recognises segment reductions -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A bag of rows (embedding_bag) is imported as a scatter whose index counts the

@@ -1,4 +1,4 @@
-//===- FormConcats.cpp - Long chains of selects that join tensors ---------===//
+//===- FormConcats.cpp - Recognises concatenations ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Runs before fusion. Fusion would cut a chain that exceeds the code budget of

@@ -1,4 +1,4 @@
-//===- FormRecurrences.cpp - Loops over rows as one op --------------------===//
+//===- FormRecurrences.cpp - Recognises recurrences -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What a trip reads becomes an input of the recurrence, composed with the views

@@ -1,4 +1,4 @@
-//===- FuseKernels.cpp - Group flat ops into kernels ----------------------===//
+//===- FuseKernels.cpp - Groups flat ops into kernels ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   %0 = elementwise add(%a, %b)         %1 = kernel(%a, %b) {

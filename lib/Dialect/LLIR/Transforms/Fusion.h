@@ -1,4 +1,4 @@
-//===- Fusion.h - Which flat ops become one kernel ------------------------===//
+//===- Fusion.h - The fusion plan -----------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A group is a future kernel. It has an index space (`main`) in which it writes

@@ -1,4 +1,4 @@
-//===- FusionBudget.cpp - How much code a group has -----------------------===//
+//===- FusionBudget.cpp - The code budget of fusion -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The emitter computes a value once in each loop that needs it, and once for

@@ -1,4 +1,4 @@
-//===- FusionPlan.cpp - Which flat ops become one kernel ------------------===//
+//===- FusionPlan.cpp - The fusion plan -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Fusion.h"

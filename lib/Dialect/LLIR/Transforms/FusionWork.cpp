@@ -1,4 +1,4 @@
-//===- FusionWork.cpp - What a group evaluates, and what that takes -------===//
+//===- FusionWork.cpp - The work of a fusion group ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Fusion.h"

@@ -1,4 +1,4 @@
-//===- JoinProducts.cpp - Products that read the same row become one ------===//
+//===- JoinProducts.cpp - Joins products of the same row ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A product of one row takes as long as reading its right operand, and the

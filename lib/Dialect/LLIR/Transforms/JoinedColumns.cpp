@@ -1,4 +1,4 @@
-//===- JoinedColumns.cpp - Columns side by side ---------------------------===//
+//===- JoinedColumns.cpp - Joined columns of products ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Transforms/JoinedColumns.h"

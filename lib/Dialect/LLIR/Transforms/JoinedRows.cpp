@@ -1,4 +1,4 @@
-//===- JoinedRows.cpp - Rows of chains of selects -------------------------===//
+//===- JoinedRows.cpp - Rows joined by chains of selects ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "JoinedRows.h"

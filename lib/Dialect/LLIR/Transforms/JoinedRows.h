@@ -1,4 +1,4 @@
-//===- JoinedRows.h - Rows of chains of selects ---------------------------===//
+//===- JoinedRows.h - Rows joined by chains of selects --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Concatenated tensors are a chain of selects by the index along the first dim

@@ -1,4 +1,4 @@
-//===- Layouts.cpp - In which order dims are stored -----------------------===//
+//===- Layouts.cpp - The memory order of dims -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Transforms/Layouts.h"

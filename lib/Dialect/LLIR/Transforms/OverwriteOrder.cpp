@@ -1,4 +1,4 @@
-//===- OverwriteOrder.cpp - Readers before what overwrites them -----------===//
+//===- OverwriteOrder.cpp - Orders readers before overwrites --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "OverwriteOrder.h"

@@ -1,4 +1,4 @@
-//===- OverwriteOrder.h - Readers before what overwrites them ---*- C++ -*-===//
+//===- OverwriteOrder.h - Orders readers before overwrites ------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_DIALECT_LLIR_TRANSFORMS_OVERWRITEORDER_H

@@ -1,4 +1,4 @@
-//===- PlanMemory.cpp - From kernels over tensors to steps over buffers ---===//
+//===- PlanMemory.cpp - Memory planning -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   func @main(%x) {                   llir.schedule @main arena(64) {

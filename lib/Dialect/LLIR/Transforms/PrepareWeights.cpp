@@ -1,4 +1,4 @@
-//===- PrepareWeights.cpp - What is computed when weights are bound -------===//
+//===- PrepareWeights.cpp - Values prepared from weights ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   %0 = sqrt(%w)                        %0 = sqrt(%w)

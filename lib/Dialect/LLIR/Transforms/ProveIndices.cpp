@@ -1,4 +1,4 @@
-//===- ProveIndices.cpp - Range checks where they can fail ----------------===//
+//===- ProveIndices.cpp - Removes range checks that cannot fail -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   %i = iota <(d0) -> (d0)> : tensor<4xi64>

@@ -1,4 +1,4 @@
-//===- Requests.cpp - What schedules are to compute -----------------------===//
+//===- Requests.cpp - Requests of fusion to schedules ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Requests.h"

@@ -1,4 +1,4 @@
-//===- Requests.h - What schedules are to compute -------------------------===//
+//===- Requests.h - Requests of fusion to schedules -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_DIALECT_LLIR_TRANSFORMS_REQUESTS_H

@@ -1,4 +1,4 @@
-//===- RowOrder.h - What it costs and saves to sort rows --------*- C++ -*-===//
+//===- RowOrder.h - The price of sorted rows --------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_LIB_DIALECT_LLIR_TRANSFORMS_ROWORDER_H

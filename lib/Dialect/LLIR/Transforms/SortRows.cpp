@@ -1,4 +1,4 @@
-//===- SortRows.cpp - Rows in the order of the matrices they look up ------===//
+//===- SortRows.cpp - Sorts rows by their matrix --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Consecutive rows that look up the same matrix share its columns

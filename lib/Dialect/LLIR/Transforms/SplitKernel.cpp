@@ -1,4 +1,4 @@
-//===- SplitKernel.cpp - A kernel of rows as several ----------------------===//
+//===- SplitKernel.cpp - Splits a kernel of rows --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Transforms/SplitKernel.h"

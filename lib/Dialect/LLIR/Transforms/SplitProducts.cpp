@@ -1,4 +1,4 @@
-//===- SplitProducts.cpp - Columns that meet are products apart -----------===//
+//===- SplitProducts.cpp - Splits products by columns ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A gate and the values that it multiplies are often columns of one product. If

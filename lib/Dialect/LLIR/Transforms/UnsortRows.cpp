@@ -1,4 +1,4 @@
-//===- UnsortRows.cpp - Rows in the order in which they are read ----------===//
+//===- UnsortRows.cpp - Undoes the sorting of rows ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The inverse of SortRows.cpp: a front end has sorted rows by the matrix that

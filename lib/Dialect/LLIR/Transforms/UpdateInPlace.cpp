@@ -1,4 +1,4 @@
-//===- UpdateInPlace.cpp - Scatters that write what they update -----------===//
+//===- UpdateInPlace.cpp - Scatters in place ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   %0 = kernel(%cache, ...)         %1 = kernel(%cache)

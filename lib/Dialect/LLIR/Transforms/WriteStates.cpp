@@ -1,4 +1,4 @@
-//===- WriteStates.cpp - New values in the memory of their states ---------===//
+//===- WriteStates.cpp - States written in place --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   func @main(%s {state}) -> (updates 0) {

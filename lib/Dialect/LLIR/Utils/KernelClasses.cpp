@@ -1,4 +1,4 @@
-//===- KernelClasses.cpp - Which kernels are equal ------------------------===//
+//===- KernelClasses.cpp - Classes of equal kernels -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Utils/KernelClasses.h"

@@ -1,4 +1,4 @@
-//===- MergeKernels.cpp - One kernel of several ---------------------------===//
+//===- MergeKernels.cpp - Merges kernels into one -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Utils/MergeKernels.h"

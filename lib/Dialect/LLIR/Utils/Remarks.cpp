@@ -1,4 +1,4 @@
-//===- Remarks.cpp - What a pass decided, for the people who ask ----------===//
+//===- Remarks.cpp - Remarks about kernels --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Utils/Remarks.h"

@@ -1,4 +1,4 @@
-//===- SequenceMemory.cpp - Where values of a sequence lie ----------------===//
+//===- SequenceMemory.cpp - Memory of a sequence's values -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Utils/SequenceMemory.h"

@@ -1,4 +1,4 @@
-//===- UserKernels.cpp - A declared kernel for given operands -------------===//
+//===- UserKernels.cpp - User kernels for given operands ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Utils/UserKernels.h"

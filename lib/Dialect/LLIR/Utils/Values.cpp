@@ -1,4 +1,4 @@
-//===- Values.cpp - What the op that defines a value tells of it ----------===//
+//===- Values.cpp - Properties of values ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Utils/Values.h"

@@ -1,4 +1,4 @@
-//===- ExtractionTest.cpp - Choice of one program -------------------------===//
+//===- ExtractionTest.cpp - Extraction ------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/EqSat/Core/Extraction.h"

@@ -1,4 +1,4 @@
-//===- Signature.h - What a call gives and checks besides tensors ---------===//
+//===- Signature.h - Symbols and requirements of a call -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_HLIR_IR_SIGNATURE_H

@@ -1,4 +1,4 @@
-//===- Dataflow.h - An order of ops that data alone decides ---------------===//
+//===- Dataflow.h - Data dependences of a block's ops ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_HLIR_TRANSFORMS_DATAFLOW_H

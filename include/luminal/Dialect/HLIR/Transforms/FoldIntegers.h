@@ -1,4 +1,4 @@
-//===- FoldIntegers.h - Integers that are one expression --------*- C++ -*-===//
+//===- FoldIntegers.h - Folds integers that equal an expression -*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_HLIR_TRANSFORMS_FOLDINTEGERS_H

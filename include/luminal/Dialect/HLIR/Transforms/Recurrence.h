@@ -1,4 +1,4 @@
-//===- Recurrence.h - Equal subgraphs that follow each other --------------===//
+//===- Recurrence.h - Repeated subgraphs as loops -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A recurrence is a list of *trips*: disjoint sets of ops, equal position by

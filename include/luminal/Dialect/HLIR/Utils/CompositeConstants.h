@@ -1,4 +1,4 @@
-//===- CompositeConstants.h - The numbers in the spellings of composites --===//
+//===- CompositeConstants.h - Constants of the composites -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Read by the composer and by the rules that recognise what it spells. All are

@@ -1,4 +1,4 @@
-//===- Composites.h - The one HLIR spelling of each composite function ----===//
+//===- Composites.h - Composite functions in HLIR ops ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Everything that is not a primitive is spelled here, once, and recovered by

@@ -1,4 +1,4 @@
-//===- DeadOps.h - Ops that nothing reads ----------------------*- C++ -*-===//
+//===- DeadOps.h - Dead code elimination ------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_HLIR_UTILS_DEADOPS_H

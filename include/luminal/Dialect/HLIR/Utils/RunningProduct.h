@@ -1,4 +1,4 @@
-//===- RunningProduct.h - Products of all elements so far -------*- C++ -*-===//
+//===- RunningProduct.h - Cumulative products -------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // HLIR has no reduction by products. A running product doubles: each element is

@@ -1,4 +1,4 @@
-//===- AlignedRuns.h - Neighbours in memory within vectors ------*- C++ -*-===//
+//===- AlignedRuns.h - Contiguous runs behind divided indices ---*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An index that is divided, such as the contracted index of a convolution,

@@ -1,4 +1,4 @@
-//===- Ascending.h - Integers in ascending order ----------------*- C++ -*-===//
+//===- Ascending.h - Proofs that integers are sorted ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_LLIR_ANALYSIS_ASCENDING_H

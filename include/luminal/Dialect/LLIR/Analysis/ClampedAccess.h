@@ -1,4 +1,4 @@
-//===- ClampedAccess.h - Neighbours in memory up to a bound -----*- C++ -*-===//
+//===- ClampedAccess.h - Contiguous accesses behind clamps ------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Concatenation and padding read each operand at an index that is clamped to

@@ -1,4 +1,4 @@
-//===- Conditions.h - Comparisons of indices ------------------------------===//
+//===- Conditions.h - Decides comparisons of indices ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Programs find out whether a position is in the padding of an image by

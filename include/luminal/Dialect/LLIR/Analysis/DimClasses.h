@@ -1,4 +1,4 @@
-//===- DimClasses.h - Dims that values have in common -----------*- C++ -*-===//
+//===- DimClasses.h - Classes of dims shared by values ----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // If an op reads element i of one dim to compute element i of another one (up

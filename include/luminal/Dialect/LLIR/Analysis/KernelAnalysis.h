@@ -1,4 +1,4 @@
-//===- KernelAnalysis.h - What a kernel reads, and where ------------------===//
+//===- KernelAnalysis.h - The reads of a kernel and their addresses -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Evaluates the body of a kernel symbolically. An index is a list of

@@ -1,4 +1,4 @@
-//===- MaskAnalysis.h - What of a streamed dim a row needs ----------------===//
+//===- MaskAnalysis.h - The range of a stream that a mask keeps -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A mask removes elements of a row from all that is computed of the row: a

@@ -1,4 +1,4 @@
-//===- ProductReads.h - What a flat product reads, and how ------*- C++ -*-===//
+//===- ProductReads.h - The operands of a flat product ----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A product reads its operands through the views before them. Its contracted

@@ -1,4 +1,4 @@
-//===- RowProgram.h - A kernel that computes rows step by step ------------===//
+//===- RowProgram.h - Kernels that compute rows step by step --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // If all reductions and products of a kernel are computed row by row, each from

@@ -1,4 +1,4 @@
-//===- StageAnalysis.h - A kernel of several anchors as stages ------------===//
+//===- StageAnalysis.h - Kernels of several anchors as stages -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A kernel may hold any number of reductions and products over one *parallel

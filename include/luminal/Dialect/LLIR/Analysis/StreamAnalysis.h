@@ -1,4 +1,4 @@
-//===- StreamAnalysis.h - Anchors walked jointly over one dim -------------===//
+//===- StreamAnalysis.h - Anchors computed jointly over one dim -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Anchors over the same rows and one further dim, the *streamed* dim, may run

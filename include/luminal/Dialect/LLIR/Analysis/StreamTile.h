@@ -1,4 +1,4 @@
-//===- StreamTile.h - Streamed anchors by a block of threads --------------===//
+//===- StreamTile.h - Tiles of streamed anchors ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // On a GPU a thread block takes a tile of rows through the streamed anchors

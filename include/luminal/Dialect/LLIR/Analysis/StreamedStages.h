@@ -1,4 +1,4 @@
-//===- StreamedStages.h - Stages of a kernel over one streamed dim --------===//
+//===- StreamedStages.h - Stages of a streamed kernel ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The anchors of a kernel over one parallel space (StageAnalysis) that may run

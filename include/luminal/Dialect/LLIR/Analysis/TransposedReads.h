@@ -1,4 +1,4 @@
-//===- TransposedReads.h - What is read across memory -----------*- C++ -*-===//
+//===- TransposedReads.h - Reads that are not contiguous --------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A map that transposes reads elements that are far apart in memory for

@@ -1,4 +1,4 @@
-//===- UpdateOrder.h - Updates whose order is of no matter ------*- C++ -*-===//
+//===- UpdateOrder.h - Updates whose order does not matter ------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_LLIR_ANALYSIS_UPDATEORDER_H

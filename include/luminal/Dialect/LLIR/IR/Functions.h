@@ -1,4 +1,4 @@
-//===- Functions.h - What is known of the scalar functions ------*- C++ -*-===//
+//===- Functions.h - Properties of the scalar functions ---------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The table itself is Functions.def.

@@ -1,4 +1,4 @@
-//===- UserKernels.h - Code that a user supplies --------------------------===//
+//===- UserKernels.h - Code supplied by a user ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The ops and attributes of LLIR by which a user's kernel is declared and

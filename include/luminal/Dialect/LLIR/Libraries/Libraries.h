@@ -1,4 +1,4 @@
-//===- Libraries.h - Which ops a library computes -------------------------===//
+//===- Libraries.h - The interface of libraries of ops --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A target may have libraries whose code is faster than generated code. Each

@@ -1,4 +1,4 @@
-//===- ProductTime.h - What products take on a GPU --------------*- C++ -*-===//
+//===- ProductTime.h - Predicted times of products on a GPU -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_LLIR_SCHEDULES_PRODUCTTIME_H

@@ -1,4 +1,4 @@
-//===- Schedules.h - Which schedule a kernel gets -------------------------===//
+//===- Schedules.h - The choice of a kernel's schedule --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A *form* is a way to write the loops of a kernel; docs/Schedules.md

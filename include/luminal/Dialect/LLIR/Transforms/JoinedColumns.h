@@ -1,4 +1,4 @@
-//===- JoinedColumns.h - Columns side by side -------------------*- C++ -*-===//
+//===- JoinedColumns.h - Joined columns of products -------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_LLIR_TRANSFORMS_JOINEDCOLUMNS_H

@@ -1,4 +1,4 @@
-//===- Layouts.h - In which order dims are stored ---------------*- C++ -*-===//
+//===- Layouts.h - The memory order of dims ---------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Stores a value between kernels with one of its dims innermost, and lets a

@@ -1,4 +1,4 @@
-//===- Preparation.h - The memory of what is prepared ---------------------===//
+//===- Preparation.h - Memory for prepared values -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_LLIR_TRANSFORMS_PREPARATION_H

@@ -1,4 +1,4 @@
-//===- SplitKernel.h - A kernel of rows as several --------------*- C++ -*-===//
+//===- SplitKernel.h - Splits a kernel of rows ------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_LLIR_TRANSFORMS_SPLITKERNEL_H

@@ -1,4 +1,4 @@
-//===- BufferAlignment.h - Where buffers begin ----------------------------===//
+//===- BufferAlignment.h - Alignment of buffers ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_LLIR_UTILS_BUFFERALIGNMENT_H

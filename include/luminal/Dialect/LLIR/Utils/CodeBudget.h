@@ -1,4 +1,4 @@
-//===- CodeBudget.h - How much code one kernel may have -------------------===//
+//===- CodeBudget.h - The code budget of a kernel -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A compiler's time grows faster than linearly with the size of a function. So

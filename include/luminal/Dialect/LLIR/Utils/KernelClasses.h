@@ -1,4 +1,4 @@
-//===- KernelClasses.h - Which kernels are equal --------------------------===//
+//===- KernelClasses.h - Classes of equal kernels -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_LLIR_UTILS_KERNELCLASSES_H

@@ -1,4 +1,4 @@
-//===- MergeKernels.h - One kernel of several -----------------------------===//
+//===- MergeKernels.h - Merges kernels into one ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_LLIR_UTILS_MERGEKERNELS_H

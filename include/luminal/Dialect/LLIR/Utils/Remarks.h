@@ -1,4 +1,4 @@
-//===- Remarks.h - What a pass decided, for the people who ask ------------===//
+//===- Remarks.h - Remarks about kernels ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Describes ops and decisions for the remarks that passes report through

@@ -1,4 +1,4 @@
-//===- SequenceMemory.h - Where values of a sequence lie ------------------===//
+//===- SequenceMemory.h - Memory of a sequence's values -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Yielded values are in the results of the kernel. All other values share the

@@ -1,4 +1,4 @@
-//===- SharedMemory.h - How kernels of a GPU lay out shared memory --------===//
+//===- SharedMemory.h - Layout of shared memory ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Layout constants of shared memory. Schedules count bytes by them, and

@@ -1,4 +1,4 @@
-//===- UserKernels.h - A declared kernel for given operands ---------------===//
+//===- UserKernels.h - User kernels for given operands --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_LLIR_UTILS_USERKERNELS_H

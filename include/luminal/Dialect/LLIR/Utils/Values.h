@@ -1,4 +1,4 @@
-//===- Values.h - What the op that defines a value tells of it ------------===//
+//===- Values.h - Properties of values ------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef LUMINAL_DIALECT_LLIR_UTILS_VALUES_H
