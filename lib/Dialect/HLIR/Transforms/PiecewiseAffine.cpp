@@ -1,4 +1,4 @@
-//===- PiecewiseAffine.cpp - Integers as piecewise linear functions -------===//
+//===- PiecewiseAffine.cpp - Integers as functions of their index ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "PiecewiseAffine.h"

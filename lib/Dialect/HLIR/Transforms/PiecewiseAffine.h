@@ -1,4 +1,4 @@
-//===- PiecewiseAffine.h - Integers as functions of their index -*- C++ -*-===//
+//===- PiecewiseAffine.h - Integers as functions of their index -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Masks and positions consist of integers that depend only on their index and
