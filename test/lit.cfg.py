@@ -55,7 +55,7 @@ if "LUMINAL_TORCH_SERVER" in os.environ:
     torch_python += f' {config.luminal_src_root}/test/Inputs/torch-server.py run {os.environ["LUMINAL_TORCH_SERVER"]}'
 config.substitutions += [
     ("%torch_python", torch_python),
-    ("%export_models", f"{torch_python} {config.luminal_src_root}/utils/export-models.py {config.luminal_obj_root}/models"),
+    ("%export_models", f"{torch_python} {config.luminal_src_root}/utils/testing/export_models.py {config.luminal_obj_root}/models"),
 ]
 
 # lit -Ddevice=cuda: numbers come from that device; what is compiled for a named one is as ever.
@@ -68,12 +68,12 @@ in_turn = " --in-turn" if config.sanitizers else ""
 on_device = f" --target={device}"
 config.substitutions.append(("%device", device))
 config.substitutions += [
-    (f"%{name}", f"{python} {config.luminal_src_root}/utils/{script}.py --bin {bin_dir}{options}")
+    (f"%{name}", f"{python} {config.luminal_src_root}/utils/testing/{script}.py --bin {bin_dir}{options}")
     for name, python, script, options in (
         # The interpreter on the host, and compiled code on any other device.
-        ("check_aten", torch_python, "check-aten-ops", in_turn + (on_device if device != "cpu" else "")),
-        ("check_models", f'"{config.python}"', "check-models", on_device),
-        ("fuzz_programs", torch_python, "fuzz-programs", on_device),
+        ("check_aten", torch_python, "check_aten_ops", in_turn + (on_device if device != "cpu" else "")),
+        ("check_models", f'"{config.python}"', "check_models", on_device),
+        ("fuzz_programs", torch_python, "fuzz_programs", on_device),
     )
 ]
 

@@ -17,4 +17,4 @@ python -m pip wheel -q --no-deps --no-build-isolation -w build/wheels/raw ./pyth
 auditwheel -v repair -w build/wheels build/wheels/raw/luminal-*.whl 2>build/wheels/auditwheel.log >&2 ||
   { cat build/wheels/auditwheel.log >&2; exit 1; }
 ls -l build/wheels/luminal-*.whl
-python utils/wheel-symbols.py build/wheels/luminal-*.whl
+python utils/dev/wheel_symbols.py build/wheels/luminal-*.whl

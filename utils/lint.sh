@@ -68,7 +68,7 @@ complain "A fact of a machine outside of MachineModel:" "$(
   facts '\bk\w*((Line|Way|Page|Bank|Sector|Cache|Shared|Register)s?Bytes|Warp(Threads|Size)?|Rate|Latency|Bandwidth|Clock|Time|Cores|Workers|Multiprocessors|Many(Blocks|Threads)) *= *[-0-9.(]'
   facts '\b(48|96|99|100|163|164|227|228) *<< *10\b|[wW]arp.*[/%*] 32\b|[/%*] 32\b.*[wW]arp'
   facts '(?i)[=!]= *"(a10|a100|l4|l40s|h100|h200|b200|znver|zen|skylake|sapphirerapids|hopper|ampere|blackwell)')"
-complain "Includes against the table of docs/Architecture.md:" "$(python3 utils/include-layers.py 2>&1)"
+complain "Includes against the table of docs/Architecture.md:" "$(python3 utils/dev/include_layers.py 2>&1)"
 # The engine's folders include each other in one direction: Core, Patterns, Program, Rules.
 engine() { # FOLDER
   git grep -nE -e '#include' -- "lib/EqSat/$1" "include/luminal/EqSat/$1"
@@ -79,5 +79,13 @@ complain "Patterns of the engine include Program, Rules or a dialect of ours:" \
   "$(engine Patterns | grep -E '(Program|Rules|luminal/Dialect)/')"
 complain "Programs of the engine include Rules or a dialect of ours:" "$(engine Program | grep -E '(Rules|luminal/Dialect)/')"
 complain "Rules include what is private to the engine:" "$(engine Rules | grep -F '../')"
-python3 utils/line-budget.py || failed=1
+# Python files have underscores, so that each can be imported; a folder of several files has one line.
+complain "Scripts that utils/README.md does not name, or names with a hyphen:" "$(
+  for f in $(files 'utils/*.py' 'utils/*.sh'); do
+    name=${f##*/}
+    [[ $f != utils/*/*/* ]] || name=$(cut -d/ -f3 <<<"$f")/
+    case $name in aten_*) continue ;; *-*.py) echo "$f" && continue ;; esac
+    grep -qF "\`$name\`" utils/README.md || echo "$f"
+  done)"
+python3 utils/dev/line_budget.py || failed=1
 exit $failed

@@ -12,4 +12,4 @@ cmake --preset release -DLUMINAL_INCLUDE_TESTS=OFF
 cmake --build --preset release -j "$(nproc)" -t luminal-compile -t luminal-run
 echo
 echo "Error of the compiled model against float64, by PyTorch's own error; seconds to compile; milliseconds a call:"
-exec python3 utils/check-models.py --only compiled test/Models/Inputs/transformer test/Models/Inputs/dlrm
+exec python3 utils/testing/check_models.py --only compiled test/Models/Inputs/transformer test/Models/Inputs/dlrm

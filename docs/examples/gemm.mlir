@@ -1,4 +1,4 @@
-// A product of 512 x 512 matrices, and schedules to compare (utils/time-schedules.py). A smaller tile, few columns a
+// A product of 512 x 512 matrices, and schedules to compare (utils/user/time_schedules.py). A smaller tile, few columns a
 // unit, and every element for itself.
 // SCHEDULE small-tile: grid(d1:64, d0:all) op0 = tile {lanes = 8, pack = columns, rows = 4, vectors = 1}
 // SCHEDULE many-units: grid(d1:32, d0:96) op0 = tile {lanes = 8, pack = columns, rows = 6, vectors = 2}

@@ -1,4 +1,4 @@
-// A softmax over rows of 2048, and schedules to compare (utils/time-schedules.py). Lanes along the row, lanes across
+// A softmax over rows of 2048, and schedules to compare (utils/user/time_schedules.py). Lanes along the row, lanes across
 // rows, eight rows a unit, and one that computes the exponentials twice instead of keeping them.
 // SCHEDULE again: grid(d0) stream(d1:all v8) op0 = pass {lanes = 8, unroll = 2} op4 = pass {lanes = 8, unroll = 2}
 // SCHEDULE eight-rows: grid(d0:8) stream(d1:all v8) op0 = pass {lanes = 8, unroll = 4} op3 = keep {result = 0} op4 = pass {lanes = 8, unroll = 4}

@@ -3,7 +3,7 @@
 //
 // The wheel's library links libstdc++ statically, whose std::random_device uses
 // this function of glibc 2.36. Defining it here lets the wheel install on glibc
-// 2.35. utils/wheel-symbols.py checks this limit.
+// 2.35. utils/dev/wheel_symbols.py checks this limit.
 //
 //===----------------------------------------------------------------------===//
 

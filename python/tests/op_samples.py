@@ -172,7 +172,7 @@ def main():
     parser.add_argument("--timeout", type=int, default=200, help="seconds of a batch")
     parser.add_argument("--out", type=pathlib.Path, help="lines of JSON: op, type, state, text")
     parser.add_argument("--allow", type=pathlib.Path, help="such a file of the CPU: what it leaves to PyTorch too is no failure")
-    parser.add_argument("--results", type=pathlib.Path, help="what utils/summarize-tests.py reads")
+    parser.add_argument("--results", type=pathlib.Path, help="what utils/dev/summarize_tests.py reads")
     parser.add_argument("--batch-of", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.batch_of:

@@ -12,13 +12,13 @@ import torch
 from conftest import ROOT
 from torch.utils import _pytree as pytree
 
-sys.path.insert(0, str(ROOT / "utils"))
+sys.path.insert(0, str(ROOT / "utils/testing"))
 transformers = pytest.importorskip("transformers")
 
 import architectures
 import float64
 
-# As of the model tests (utils/check-models.py).
+# As of the model tests (utils/testing/check_models.py).
 LIMIT = 4
 NAMES = list(architectures.ARCHITECTURES)
 CHOSEN = NAMES if os.environ.get("LUMINAL_ALL_ARCHITECTURES") else NAMES[::6]

@@ -88,7 +88,7 @@ def test_summary_counts_these_tests(tmp_path):
         '</testcase><testcase classname="m" name="broken"><error/></testcase><testcase classname="m" name="other"><skipped/>'
         '</testcase></testsuite></testsuites>')
     (tmp_path / "b.json").write_text(json.dumps({"tests": [{"code": "PASS", "name": "lit"}]}))
-    script = conftest.ROOT / "utils/summarize-tests.py"
+    script = conftest.ROOT / "utils/dev/summarize_tests.py"
     out = subprocess.run([sys.executable, script, tmp_path / "a.xml", tmp_path / "b.json"], capture_output=True, text=True)
     assert out.returncode == 1 and out.stdout.splitlines()[-1] == "2 passed, 2 failed, 1 skipped"
     assert "fail: m.bad" in out.stdout and "skipped: m.other" in out.stdout

@@ -12,7 +12,7 @@ import xml.etree.ElementTree
 import pytest
 import tiny_checkpoint
 
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "utils/llm-bench"
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "utils/bench/llm"
 
 
 @pytest.fixture(scope="module")

@@ -15,12 +15,12 @@ from luminal import _versions
 from test_threads import run_threads
 from torch import nn
 
-sys.path.insert(0, str(ROOT / "utils"))
+sys.path.insert(0, str(ROOT / "utils/bench"))
 
 import call_overhead
 
 # Instructions of Python that the package may run at a call, and at one of what luminal.compile returns: 23 and 96 of Python
-# 3.11. The time of a call is what utils/call_overhead.py measures.
+# 3.11. The time of a call is what utils/bench/call_overhead.py measures.
 INSTRUCTIONS, OF_CALLABLE = 26, 104
 
 

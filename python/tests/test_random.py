@@ -16,7 +16,7 @@ from conftest import ROOT
 from luminal._backend import backend
 from torch.utils import _pytree as pytree
 
-sys.path.insert(0, str(ROOT / "utils"))
+sys.path.insert(0, str(ROOT / "utils/testing"))
 
 import rounds
 

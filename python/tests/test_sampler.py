@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Repetition penalty, temperature, top-k, top-p and a draw by a given number, over a vocabulary of 128,256, beside the
 processors of transformers."""
-import importlib
 import pathlib
 import sys
 
@@ -11,8 +10,10 @@ import torch
 
 import luminal
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "utils"))
-order_bench = importlib.import_module("order-bench")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "utils/bench"))
+
+import order_bench
+
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU"))]
 
 

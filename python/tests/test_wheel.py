@@ -94,5 +94,5 @@ def test_c_programs_and_the_runner(site, tmp_path):
 
 
 def test_tag_is_what_the_symbols_ask_for():
-    done = subprocess.run([sys.executable, ROOT / "utils/wheel-symbols.py", wheel], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, ROOT / "utils/dev/wheel_symbols.py", wheel], capture_output=True, text=True)
     assert done.returncode == 0 and re.search(r"glibc 2\.\d+, held by \S+ \(", done.stdout), done.stdout

@@ -67,7 +67,7 @@ def serve(path):
     import numpy  # noqa: F401
     import torch.export._trace  # noqa: F401
 
-    sys.path[0] = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../utils")
+    sys.path[0] = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../utils/testing")
     import quick_export  # noqa: F401
 
     assert len(os.listdir("/proc/self/task")) == 1

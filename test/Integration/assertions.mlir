@@ -1,7 +1,7 @@
 // A result may be an assertion: where it is false the call fails with its text, by the interpreter and compiled.
 
 // RUN: rm -rf %t && mkdir -p %t
-// RUN: %python -c "import sys; sys.path.insert(0, '%utils'); import npy; npy.save('%t/good.npy', 'f4', [4], [1., 2., 3., 4.]); npy.save('%t/bad.npy', 'f4', [4], [1., -2., 3., 4.])"
+// RUN: %python -c "import sys; sys.path.insert(0, '%utils/testing'); import npy; npy.save('%t/good.npy', 'f4', [4], [1., 2., 3., 4.]); npy.save('%t/bad.npy', 'f4', [4], [1., -2., 3., 4.])"
 // RUN: luminal-compile %s -o %t/m.lum --quiet
 // RUN: luminal-run %t/m.lum --input=%t/good.npy --output-dir=%t
 // RUN: luminal-run --reference %s --input=%t/good.npy --expect=%t/output_0.npy

@@ -5,7 +5,7 @@
 // LOOPS: llir.kernel{{.*}} stream(d2:{{[0-9]+}}) op
 // LOOPS-NOT: llir.kernel
 // RUN: rm -rf %t && mkdir %t
-// RUN: %python %S/Inputs/threads.py %utils %t %s | FileCheck %s
+// RUN: %python %S/Inputs/threads.py %utils/testing %t %s | FileCheck %s
 // CHECK: attention.mlir same with 1 2 3 8 16{{$}}
 
 func.func @main(%a: tensor<2x1x32xf32>, %b: tensor<2x9000x32xf32>, %c: tensor<2x9000x24xf32>, %d: tensor<3x150x32xf32>, %e: tensor<3x9000x32xf32>, %f: tensor<3x9000x24xf32>)

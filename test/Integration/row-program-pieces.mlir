@@ -1,6 +1,6 @@
 // What a row program chooses by the index of its last dim is kept in ranges of it, here 5 elements and one, behind a dim that
 // is chosen by too.
-// RUN: rm -rf %t && mkdir %t && %python %S/Inputs/row-program-pieces.py %utils %t
+// RUN: rm -rf %t && mkdir %t && %python %S/Inputs/row-program-pieces.py %utils/testing %t
 // RUN: luminal-compile %s --quiet --arch=haswell -o %t/model.lum
 // RUN: luminal-run --reference %s --input=%t/x.npy --input=%t/w.npy --output-dir=%t
 // RUN: luminal-run %t/model.lum --input=%t/x.npy --input=%t/w.npy --expect=%t/output_0.npy --expect=%t/output_1.npy --atol=1e-5 --rtol=0 | FileCheck %s

@@ -4,7 +4,7 @@
 // KERNELS-COUNT-1: llir.kernel
 // KERNELS-NOT: llir.kernel
 // RUN: rm -rf %t && mkdir %t
-// RUN: %python %S/Inputs/safe-softmax.py %utils %t %s %device | FileCheck %s
+// RUN: %python %S/Inputs/safe-softmax.py %utils/testing %t %s %device | FileCheck %s
 // CHECK: f64 finite wrong: [] zeros of an empty row: 24
 // CHECK: f64 scores wrong: [] zeros of an empty row: 24
 // CHECK: f64 values wrong: [] zeros of an empty row: 21

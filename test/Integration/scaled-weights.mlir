@@ -3,7 +3,7 @@
 // RUN: luminal-opt %s --luminal-pipeline="target=cpu arch=haswell from=saturated until=fused" | FileCheck %s --check-prefix=KERNEL
 // KERNEL: dense<0.255
 // KERNEL: exp2_fast
-// RUN: rm -rf %t && mkdir %t && %python %S/Inputs/stream-narrow-terms.py %utils %t
+// RUN: rm -rf %t && mkdir %t && %python %S/Inputs/stream-narrow-terms.py %utils/testing %t
 // RUN: luminal-compile %s --quiet --arch=haswell -o %t/model.lum
 // RUN: luminal-run --reference %s --input=%t/q.npy --input=%t/k.npy --input=%t/v.npy --output-dir=%t
 // RUN: luminal-run %t/model.lum --input=%t/q.npy --input=%t/k.npy --input=%t/v.npy --expect=%t/output_0.npy --atol=4e-3 --rtol=8e-3 | FileCheck %s

@@ -1,6 +1,6 @@
 // A product of a stream reads terms that were rounded to bf16 and widened again: kept for the chunk as they were rounded,
 // whichever reference a later chunk has.
-// RUN: rm -rf %t && mkdir %t && %python %S/Inputs/stream-narrow-terms.py %utils %t
+// RUN: rm -rf %t && mkdir %t && %python %S/Inputs/stream-narrow-terms.py %utils/testing %t
 // RUN: luminal-compile %s --quiet --arch=haswell -o %t/model.lum
 // RUN: luminal-run --reference %s --input=%t/q.npy --input=%t/k.npy --input=%t/v.npy --output-dir=%t
 // RUN: luminal-run %t/model.lum --input=%t/q.npy --input=%t/k.npy --input=%t/v.npy --expect=%t/output_0.npy --atol=2e-3 --rtol=0 | FileCheck %s

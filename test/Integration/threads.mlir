@@ -5,7 +5,7 @@
 // PARTS: parts({{.*}} = pass
 // PARTS: parts({{.*}} = element
 // RUN: rm -rf %t && mkdir %t
-// RUN: %python %S/Inputs/threads.py %utils %t %s %S/../../docs/examples/gemm.mlir %S/../../docs/examples/softmax.mlir | FileCheck %s
+// RUN: %python %S/Inputs/threads.py %utils/testing %t %s %S/../../docs/examples/gemm.mlir %S/../../docs/examples/softmax.mlir | FileCheck %s
 // CHECK: threads.mlir same with 1 2 3 8 16{{$}}
 // CHECK: gemm.mlir same with 1 2 3 8 16{{$}}
 // CHECK: softmax.mlir same with 1 2 3 8 16{{$}}

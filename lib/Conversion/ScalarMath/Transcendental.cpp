@@ -1,10 +1,11 @@
 //===- Transcendental.cpp - exp, log, sin, ... by range reduction ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The coefficients are Remez polynomials that utils/math-coefficients.py prints
-// with the error each reaches. A function of an f32 argument is computed in f64
-// to about 2^-38 and rounded once, so that its error is 0.5 ulp except for a
-// few near-ties. TranscendentalF32.cpp has those that are worth f32 arithmetic.
+// The coefficients are Remez polynomials that utils/dev/math_coefficients.py
+// prints with the error each reaches. A function of an f32 argument is computed
+// in f64 to about 2^-38 and rounded once, so that its error is 0.5 ulp except
+// for a few near-ties. TranscendentalF32.cpp has those that are worth f32
+// arithmetic.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,9 +6,9 @@
 // the range of the short code are rare and are handled behind a branch, taken
 // where any lane of the vector needs it; only these lanes take its result, so
 // that an element does not depend on its neighbours. The coefficients are Remez
-// polynomials that utils/math-coefficients.py prints.
-// utils/check-scalar-math.py measures the error of every function over all
-// inputs.
+// polynomials that utils/dev/math_coefficients.py prints.
+// utils/testing/check_scalar_math.py measures the error of every function over
+// all inputs.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,7 +7,7 @@
 // the last sum rounds at the size of the result. What few arguments need stands
 // behind a branch, as in TranscendentalF32.cpp; huge angles are the C library's
 // there. The coefficients are Remez polynomials that
-// utils/math-coefficients.py prints.
+// utils/dev/math_coefficients.py prints.
 //
 //===----------------------------------------------------------------------===//
 

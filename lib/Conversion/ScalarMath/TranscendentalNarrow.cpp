@@ -4,7 +4,7 @@
 // In f32 arithmetic, to about 2^-19: the one rounding to 11 or 8 bits is then
 // off by at most 0.505 ulp. No branch and no case for rare arguments, since the
 // range of f32 holds what the results are made of. The coefficients are Remez
-// polynomials that utils/math-coefficients.py prints.
+// polynomials that utils/dev/math_coefficients.py prints.
 //
 //===----------------------------------------------------------------------===//
 

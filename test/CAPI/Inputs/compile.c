@@ -29,7 +29,7 @@ static void bindRows(luminal_context *context, luminal_kind kind, size_t index,
   CHECK(!luminal_bind(context, kind, index, data, LUMINAL_F32, 2, shape, NULL));
 }
 
-/* relu(x @ w^T + b) * c of utils/make-pt2-inputs.py. */
+/* relu(x @ w^T + b) * c of utils/testing/make_pt2_inputs.py. */
 static void runGood(luminal_artifact *artifact) {
   CHECK(luminal_count(artifact, LUMINAL_INPUT) == 1);
   CHECK(luminal_count(artifact, LUMINAL_OUTPUT) == 1);

@@ -11,22 +11,25 @@ import torch
 utils, library, model, out = map(pathlib.Path, sys.argv[1:])
 sys.path.insert(0, str(utils))
 import luminal_c
+from luminal import LuminalError, _capi
+
+luminal_c.use(library)
 
 archive, artifact = model / "model.pt2", out / "model.lum"
 try:
-    luminal_c.compile(library, archive, out / "no.lum", "--arch=frob")
+    _capi.compile_file(archive, out / "no.lum", ["--arch=frob"])
     sys.exit("a bad option was taken")
-except luminal_c.Error as e:
+except LuminalError as e:
     assert str(e).startswith(f"{archive}: ") and "unknown processor 'frob'" in str(e), e
 assert not (out / "no.lum").exists()
-luminal_c.compile(library, archive, artifact)
+_capi.compile_file(archive, artifact, [])
 
 try:
-    luminal_c.Program(library, out / "no.lum")
+    luminal_c.Program(out / "no.lum")
     sys.exit("an artifact that is not there was taken")
-except luminal_c.Error as e:
+except LuminalError as e:
     assert "no.lum: cannot be opened" in str(e), e
-program = luminal_c.Program(library, artifact, weights=archive, threads=1)
+program = luminal_c.Program(artifact, weights=archive, threads=1)
 sizes = [model, *sorted(model.glob("size_*"))]
 assert len(sizes) > 2
 for size in sizes:
@@ -43,5 +46,5 @@ wide = torch.stack([inputs[0], inputs[0]], dim=-1)[..., 0]
 try:
     program.bind([wide])
     sys.exit("strided memory was taken")
-except luminal_c.Error as e:
+except LuminalError as e:
     assert "is not contiguous" in str(e), e

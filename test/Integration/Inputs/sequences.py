@@ -6,7 +6,7 @@ import pathlib
 import random
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "utils"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "utils/testing"))
 import npy
 
 root = pathlib.Path(sys.argv[1])

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import zipfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "utils"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "utils/testing"))
 import npy
 
 VECTOR, MASK = "tensor<256xf32>", "tensor<256xi1>"

@@ -9,7 +9,7 @@ import pathlib
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "utils"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "utils/testing"))
 import npy
 
 ROWS, MATRIX, WIDE, CUBE = "tensor<8xf32>", "tensor<8x16xf32>", "tensor<16x16xf32>", "tensor<8x16x16xf32>"

@@ -1,7 +1,7 @@
 // Integers beside tensors: exact, of any sign, by name, compiled and interpreted. A file is named as what it holds.
 
 // RUN: rm -rf %t && mkdir -p %t
-// RUN: %python -c "import sys; sys.path.insert(0, '%utils'); import npy; npy.save('%t/x.npy', 'i8', [2], [1, -1]); npy.save('%t/n.npy', 'i8', [], [-7]); npy.save('%t/least.npy', 'i8', [2], [-2**63 + 1, 2**63 - 1]); npy.save('%t/minus.npy', 'i8', [2], [-6, -8])"
+// RUN: %python -c "import sys; sys.path.insert(0, '%utils/testing'); import npy; npy.save('%t/x.npy', 'i8', [2], [1, -1]); npy.save('%t/n.npy', 'i8', [], [-7]); npy.save('%t/least.npy', 'i8', [2], [-2**63 + 1, 2**63 - 1]); npy.save('%t/minus.npy', 'i8', [2], [-6, -8])"
 // RUN: luminal-compile %s -o %t/m.lum --quiet
 // RUN: luminal-run %t/m.lum --info | FileCheck %s --check-prefix=INFO
 // INFO: n: an integer, n

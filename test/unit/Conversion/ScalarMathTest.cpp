@@ -8,8 +8,8 @@
 // allowed error is in Functions.def; ScalarAccuracyTest.cpp has the other
 // types. LUMINAL_MATH_STRIDE=1 tries all 2^32 inputs. LUMINAL_MATH_PEER names a
 // file with another implementation's results for the same inputs, in the same
-// order, which are judged the same way: utils/check-scalar-math.py passes
-// PyTorch's through a pipe.
+// order, which are judged the same way: utils/testing/check_scalar_math.py
+// passes PyTorch's through a pipe.
 //
 //===----------------------------------------------------------------------===//
 

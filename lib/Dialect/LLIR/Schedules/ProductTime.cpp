@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Coefficients were fitted to chains of products on an H200 whose weights come
-// from memory (utils/product-times.py; test/unit/LLIR/ProductTimes.def): tiles
-// to 11 shapes in f16 by 5 tiles and 1 to 4 parts, with a median error of 4
-// percent, 7 of a third that was held out; the tile chosen by them takes at
+// from memory (utils/dev/product_times.py; test/unit/LLIR/ProductTimes.def):
+// tiles to 11 shapes in f16 by 5 tiles and 1 to 4 parts, with a median error of
+// 4 percent, 7 of a third that was held out; the tile chosen by them takes at
 // most 1.15 of the best one's time. The library to 8 x 7 shapes in f16 (3
 // percent) and 3 x 3 in f32 (7), kernels without tensor cores to the latter
 // (12).

@@ -22,7 +22,7 @@ static Status inF64(OpCall &o,
 // Modified Bessel functions of the first kind
 //===----------------------------------------------------------------------===//
 
-// Chebyshev coefficients (utils/math-coefficients.py): of exp(-x) I0(x) and
+// Chebyshev coefficients (utils/dev/math_coefficients.py): of exp(-x) I0(x) and
 // exp(-x) I1(x) / x for x = 4 (t + 1), and of sqrt(x) exp(-x) I(x) for x = 16 /
 // (t + 1).
 static constexpr double kSmall0[] = {

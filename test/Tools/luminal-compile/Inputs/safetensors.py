@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # ===- safetensors.py - The weights of the hand-made archive as .safetensors ------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""safetensors.py OUT [w=SHAPE] [b=SHAPE]: w and b of utils/make-pt2-inputs.py, in the shapes given ("4,3" and "4")."""
+"""safetensors.py OUT [w=SHAPE] [b=SHAPE]: w and b of utils/testing/make_pt2_inputs.py, in the shapes given ("4,3" and "4")."""
 import json
 import math
 import struct

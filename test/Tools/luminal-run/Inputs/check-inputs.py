@@ -10,7 +10,7 @@ import pathlib
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "utils"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "utils/testing"))
 import npy
 
 folder, program = pathlib.Path(sys.argv[1]), sys.argv[2]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # ===- check-weights.py - Weights that are no program's -------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""check-weights.py FOLDER: m.lum is good.pt2 of utils/make-pt2-inputs.py, compiled; it needs w: f32[4, 3] and b: f32[4]. Each
+"""check-weights.py FOLDER: m.lum is good.pt2 of utils/testing/make_pt2_inputs.py, compiled; it needs w: f32[4, 3] and b: f32[4]. Each
 file must be refused with exit code 2 and one line that holds a given text by all that read weights.
 """
 import json

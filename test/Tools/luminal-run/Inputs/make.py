@@ -16,7 +16,7 @@ import struct
 import sys
 import zipfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "utils"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "utils/testing"))
 import npy
 
 
