@@ -60,6 +60,17 @@ def test_links(page):
     assert not broken
 
 
+@pytest.mark.parametrize("page", ALL_PAGES)
+def test_paths(page):
+    """A name with an X, or with <>, stands for any."""
+    paths = re.findall(r"(?<![\w/.-])((?:utils|lib|include|test|python|tools|docs)/[\w./{},*<>-]*[\w*}>])", (conftest.ROOT / page).read_text())
+    wrong = []
+    for path in sorted(path for path in set(paths) if not re.search(r"/X|<", path)):
+        start, choices, end = re.fullmatch(r"([^{]*)(?:\{(.*)\})?(.*)", path).groups()
+        wrong += [path for choice in (choices or "").split(",") if not [*conftest.ROOT.glob(start + choice + end)]]
+    assert not wrong
+
+
 def test_sources_name_pages_and_sections_that_exist():
     wrong = []
     for path in (path for folder in ("include", "lib", "tools", "python", "utils", "test") for path in (conftest.ROOT / folder).rglob("*")):
