@@ -1,7 +1,7 @@
 # ===- architectures.py - Small models of transformers' architectures -----------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Architectures that nothing here was tuned to: `ARCHITECTURES[name]()` is a model with random weights, and how to make
-inputs of a size. Nothing is downloaded."""
+"""Architectures for which nothing in the project was tuned. `ARCHITECTURES[name]()` returns a model with random weights
+and a function that makes inputs of a given size. Nothing is downloaded."""
 import dataclasses
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ import torch
 import transformers
 
 VOCABULARY = 96
-# What most configurations of text models understand; each takes what it knows.
+# Parameters that most text models' configurations have; each configuration takes those that it knows.
 TEXT = {"vocab_size": VOCABULARY, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2,
         "num_attention_heads": 4, "max_position_embeddings": 64, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
         "use_cache": False}
@@ -23,7 +23,7 @@ PATCHES = {**IMAGE, "patch_size": 8, "hidden_size": 32, "intermediate_size": 64,
 class Architecture:
     model: torch.nn.Module
     inputs: Callable[[int, int], dict]
-    """Arguments by name, for a batch and a length; models of images ignore the length."""
+    """Makes named arguments for a batch size and a length; image models ignore the length."""
 
     @property
     def has_length(self):
@@ -67,7 +67,8 @@ def spectrum(batch, length):
 
 
 def make(kind, inputs, **config):
-    """A model of that kind in eval mode; `config` as its configuration takes it."""
+    """Makes a function that builds a model of this kind in eval mode; `config` are the parameters of its configuration.
+    """
     def build():
         torch.manual_seed(0)
         model = transformers.AutoModel.from_config(transformers.AutoConfig.for_model(kind, **config))
@@ -100,7 +101,7 @@ ARCHITECTURES = {
     "persimmon": make("persimmon", text, **TEXT),
     "xglm": make("xglm", text, vocab_size=VOCABULARY, d_model=32, ffn_dim=64, num_layers=2, attention_heads=4,
                  use_cache=False),
-    # Encoders of text.
+    # Text encoders.
     **{kind: make(kind, text, **{**TEXT, "type_vocab_size": 2}) for kind in (
         "camembert", "electra", "ernie", "mpnet", "rembert", "roberta", "xlm-roberta")},
     "albert": make("albert", text, **TEXT, embedding_size=16),
@@ -114,7 +115,7 @@ ARCHITECTURES = {
                        local_attention=8, reference_compile=False),
     "roformer": make("roformer", text, **TEXT, embedding_size=32),
     "squeezebert": make("squeezebert", text, **TEXT, embedding_size=32),
-    # Both.
+    # Encoders with decoders.
     "bart": make("bart", both, vocab_size=VOCABULARY, d_model=32, encoder_layers=2, decoder_layers=2,
                  encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=64, decoder_ffn_dim=64,
                  max_position_embeddings=64, use_cache=False),
@@ -145,7 +146,7 @@ ARCHITECTURES = {
     "swin": make("swin", image, image_size=32, patch_size=4, embed_dim=8, depths=[1, 2], num_heads=[2, 2], window_size=4),
     "swinv2": make("swinv2", image, image_size=32, patch_size=4, embed_dim=8, depths=[1, 2], num_heads=[2, 2],
                    window_size=4),
-    # Sound and series.
+    # Audio and time series.
     "hubert": make("hubert", waves, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
                    conv_dim=(16, 16), conv_stride=(5, 2), conv_kernel=(10, 3), num_feat_extract_layers=2,
                    num_conv_pos_embeddings=8, num_conv_pos_embedding_groups=4),
@@ -157,8 +158,8 @@ ARCHITECTURES = {
                     decoder_start_token_id=1),
 }
 
-# What does not compile, and why.
+# Models that do not compile, with the reason.
 REFUSED = {"fnet": "a Fourier transform has complex numbers"}
 
-# What dynamo traces anew at some lengths, and why.
+# Models that dynamo traces again at some lengths, with the reason.
 FIXED = {"mamba": "its scan takes halves of the length, and another path where one is odd"}

@@ -15,7 +15,7 @@ import luminal._backend
 
 @pytest.fixture(autouse=True)
 def start_afresh(tmp_path_factory, monkeypatch):
-    """No compiled code of another test, a cache of this run alone, and the same random numbers each time."""
+    """Gives each test an empty compiler state, a cache that only this test run uses, and the same random numbers."""
     monkeypatch.setenv("LUMINAL_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
     torch._dynamo.reset()
     torch.manual_seed(0)
@@ -26,7 +26,7 @@ def start_afresh(tmp_path_factory, monkeypatch):
 
 @pytest.fixture
 def compiles(monkeypatch):
-    """A list that grows by the number of nodes at each compile of a graph."""
+    """A list to which each compilation of a graph appends the number of its nodes."""
     counts = []
     whole = luminal._backend.compile_whole
 
@@ -40,6 +40,6 @@ def compiles(monkeypatch):
 
 
 def environment():
-    """That of a process which imports the package from the tree."""
+    """The environment of a process that imports the package from the source tree."""
     paths = [str(ROOT / "python"), os.environ.get("PYTHONPATH", "")]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}

@@ -1,8 +1,9 @@
 # ===- generator.py - Random functions of torch tensors --------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes Python functions as people do: loops, conditions on shapes, closures, in-place updates, lists and dicts.
+"""Generates Python functions as users write them: loops, conditions on shapes, closures, in-place updates, lists and
+dicts.
 
-Values stay in a small range, so that errors are comparable: each statement ends in something bounded.
+Each statement ends in a bounded value, so that errors remain comparable.
 """
 import random
 
@@ -14,7 +15,7 @@ BINARY = ["{} + {}", "{} - {}", "{} * {}", "torch.maximum({}, {})", "torch.where
 
 
 class Generator:
-    """A function of tensors ``x`` (rows by columns), ``y`` (the same) and an int ``n``, by a seed."""
+    """Generates a function of tensors ``x`` (rows by columns), ``y`` (same shape) and an int ``n``, from a seed."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -33,7 +34,7 @@ class Generator:
         return self.random.choice(BINARY).format(self.pick(), self.pick())
 
     def define(self, text, indent="    "):
-        """A new value of x's shape."""
+        """Adds a statement that defines a new value of x's shape."""
         name = self.name()
         self.lines.append(f"{indent}{name} = torch.tanh({text})")
         self.values.append(name)
@@ -123,7 +124,8 @@ class Generator:
         return HEADER + "def function(x, y, n, flag=None):\n" + "\n".join(self.lines) + f"\n    return {result}\n"
 
 
-# Of the written input k (three rows more than x, whose rows number r), of the values v and w of x's shape, of the rows i.
+# In these statements k is the written input (r rows like x, plus three), v and w are values of x's shape, and i are row
+# numbers.
 WRITES = ["k.add_(1)", "k.mul_(0.5)", "k[m:].add_({v}.sum())", "k[:r].copy_({v})", "k[r:] = 0.25", "k.t()[m] += 1",
           "k.narrow(0, m, 1).zero_()", "k[k > 0.3] = 0.1", "k.masked_fill_(k > n, 0)", "k[:, m:].clamp_(-0.5, 0.5)",
           "k.view(-1)[::2].neg_()", "k[i] = {v}", "k.index_add_(0, i, {v})", "k.index_copy_(0, i, {v})",
@@ -135,7 +137,7 @@ VIEWS = ["[r:]", "[m:m + 2]", "[m:m]", "[:m]", ".t()", "[:, ::2]", ".unsqueeze(1
          ".chunk(2, 1)[1]", ".narrow(1, 1, 2)", ".transpose(0, 1)[m:]", ".unbind(1)[0]", "[..., None, :]", "[:, m % 2::2]",
          ".select(1, m)", ".movedim(0, 1)", "[:, -2:]", ".reshape(-1)", "[1:, 1:]", ".detach()", ".view(torch.int32)", "[:, m]",
          ".unflatten(1, (1, -1))", "[:-1]", ".flatten()", ".tensor_split(3)[1]", ".t()[1:, m:]"]
-# Some elements of these are one place in memory.
+# Views some of whose elements share an address.
 OVERLAPPING = [".expand(2, -1, -1)", ".unfold(1, 2, 1)", "[:, :1].expand(-1, 4)", ".broadcast_to((m, *{b}.shape))"]
 UPDATES = ["{}.add_(1)", "{}.zero_()", "{}[...] = 3", "{}.copy_({} + 1)", "{}.mul_(2)", "{}.fill_(n % 5)", "{}[{} > 0] = 1"]
 INTEGERS = ["n + 1", "-n", "n // 3", "n % 7", "abs(n)", "n & 7", "max(n, -n)", "r * m - n", "(n, m)", "n > 3", "min(n, m)",
@@ -158,8 +160,9 @@ TYPES = ["float64", "float16", "bfloat16", "int8", "uint8", "int16", "int32", "i
 
 
 class MemoryGenerator(Generator):
-    """A function of tensors ``x`` (rows by columns), ``k`` (three rows more), rows ``i`` of k, any int ``n`` and one from 0 to
-    2, ``m``: writes to inputs, views of them and of values, ints, masks, and extents of 0."""
+    """Generates a function of tensors ``x`` (rows by columns), ``k`` (three rows more), row numbers ``i`` of k, an
+    arbitrary int ``n`` and an int ``m`` from 0 to 2. It contains writes to inputs, views of inputs and values, ints,
+    masks, and extents of 0."""
 
     def __init__(self, seed):
         super().__init__(seed)
@@ -172,7 +175,7 @@ class MemoryGenerator(Generator):
         return name
 
     def owner(self):
-        """Something that views are made of: an input, or a new value."""
+        """A tensor to make views of: an input or a new value."""
         base = self.random.choice(["k", "k", "x", ""])
         if not base:
             base = self.name()

@@ -8,18 +8,18 @@ from torch.utils import _pytree as pytree
 
 
 def compile(function, **kwargs):
-    """torch.compile with this backend; without the fallback of unsupported ops unless options say so."""
+    """torch.compile with this backend. By default, unsupported ops are errors."""
     kwargs.setdefault("options", {"fallback": "error"})
     return torch.compile(function, backend=backend, **kwargs)
 
 
 def tolerance(dtype):
-    """Relative and absolute, for values near 1 after a few ops."""
+    """Relative and absolute tolerance for values near 1 after a few ops."""
     return {torch.float16: (4e-3, 4e-3), torch.bfloat16: (3e-2, 3e-2)}.get(dtype, (1e-4, 1e-5))
 
 
 def same(got, expected):
-    """Structure, dtype, shape and values; strides too where there are elements."""
+    """Compares structure, dtype, shape and values, and strides if there are elements."""
     got_leaves, got_tree = pytree.tree_flatten(got)
     expected_leaves, expected_tree = pytree.tree_flatten(expected)
     assert got_tree == expected_tree
@@ -35,7 +35,7 @@ def same(got, expected):
 
 
 class Page(html.parser.HTMLParser):
-    """What HTML holds, of which each element has to be closed in turn. A browser, which the set-up has not, would pass over it."""
+    """Parses HTML and checks that every element is closed in order; browsers would accept unclosed ones."""
 
     def __init__(self, text):
         super().__init__()

@@ -21,27 +21,27 @@ import warnings
 import torch
 from torch.utils import _pytree as pytree
 
-# Random results, decompositions that are not unique, memory without values, layouts of their own, and special functions
-# that no model has.
+# Skips random results, decompositions that are not unique, uninitialised memory, special layouts, and special functions
+# that no model uses.
 SKIPPED = re.compile(
     "jiterator|sparse|to_sparse|rand|normal|bernoulli|multinomial|cauchy|exponential|geometric|log_normal|uniform|empty|"
     "new_empty|nn_functional_(alpha_|feature_|)dropout|nn_functional_rrelu|nn_functional_fractional|native_dropout|"
     "pca_lowrank|svd|nn_functional_multi_head|linalg_(svd|eig|lu|ldl|qr|lstsq|cond|pinv|matrix_rank|house|tensor)|lu|ormqr|"
     "qr|geqrf|fft|hash|resize_|special_(ch|he|la|le|mo|sc|sh|sp)|signal|bmm_triton|item|allclose|equal")
-# Of float32; narrow types have a few units in the last place.
+# For float32; narrow types allow a few units in the last place.
 TOLERANCES = {torch.float32: (2e-4, 2e-5), torch.float16: (4e-3, 4e-3), torch.bfloat16: (4e-2, 4e-2)}
 LEFT = "luminal does not support"
 
 
 def ops_of(device, dtype):
-    """The ops of op_db by name that eager has in this type."""
+    """The ops of op_db, by name, that eager PyTorch supports for this dtype."""
     from torch.testing._internal.common_methods_invocations import op_db
 
     return {op.formatted_name: op for op in op_db
             if dtype in op.supported_dtypes(torch.device(device).type) and not SKIPPED.match(op.formatted_name)}
 
 
-# Results that PyTorch leaves unset: seed and offset of attention without dropout.
+# Results that PyTorch leaves undefined: seed and offset of attention without dropout.
 UNSET = {"torch_ops_aten__efficient_attention_forward": {2, 3}}
 
 
@@ -50,7 +50,8 @@ def copies(value):
 
 
 def points_to_equal_keys(source, got, expected):
-    """Whether indices into `source`, along one of its dims or of all its elements, are those of equal elements."""
+    """Whether the indices in `got` and `expected` select equal elements of `source`, along one of its dims or of all its
+    elements."""
     if not isinstance(source, torch.Tensor) or got.dtype != torch.int64 or got.shape != expected.shape:
         return False
 
@@ -73,7 +74,7 @@ def points_to_equal_keys(source, got, expected):
 
 
 def compare(got, expected, source, dtype, unset=()):
-    """Raises where leaves differ, but for those of these places."""
+    """Raises if leaves differ, ignoring the positions in `unset`."""
     rtol, atol = TOLERANCES.get(dtype, (2e-4, 2e-5))
     for i, (a, b) in enumerate(zip(pytree.tree_leaves(got), pytree.tree_leaves(expected), strict=True)):
         if i in unset:
@@ -90,7 +91,8 @@ def widened(value):
 
 
 def is_as_exact(op, sample, got, expected):
-    """Whether the results are as near to those in float64 as eager's, which may round to a narrow type on the way."""
+    """Whether the results are as close to the float64 results as eager's, which may round intermediate values to a narrow
+    type."""
     try:
         exact = op.op(*widened((sample.input, *sample.args)), **widened(sample.kwargs))
     except (RuntimeError, NotImplementedError):
@@ -107,10 +109,10 @@ def is_as_exact(op, sample, got, expected):
 
 
 def check(op, device, dtype, count):
-    """Compares samples of several sizes. Returns what was left to PyTorch, in the words of the warnings."""
+    """Compares samples of several sizes. Returns the warnings about ops that were left to PyTorch."""
     from luminal._backend import backend
 
-    # Those with dropout are random, in eager too.
+    # Samples with dropout are random in eager mode too.
     samples = [sample for sample in op.sample_inputs(device, dtype, requires_grad=False) if not sample.kwargs.get("dropout_p")]
     compiled = torch.compile(lambda *args, **kwargs: op.op(*args, **kwargs), backend=backend)
     left = []
@@ -130,7 +132,7 @@ def check(op, device, dtype, count):
 
 
 def run_batch(device, dtype, names, count):
-    """One line of JSON an op: what became of it."""
+    """Prints the outcome of each op as one line of JSON."""
     torch.set_num_threads(1)
     warnings.filterwarnings("ignore")
     ops = ops_of(device, getattr(torch, dtype))
@@ -140,7 +142,7 @@ def run_batch(device, dtype, names, count):
         try:
             left = check(ops[name], device, getattr(torch, dtype), count)
             state, text = ("left", left[0]) if left else ("right", "")
-        except Exception as error:  # Of the op, of dynamo or of the comparison: each is a failure.
+        except Exception as error:  # Any exception of the op, of dynamo or of the comparison counts as a failure.
             state, text = "wrong" if isinstance(error, AssertionError) else "failed", f"{type(error).__name__}: {error}"
         print(json.dumps([name, state, text[:600]]), flush=True)
 
@@ -188,7 +190,7 @@ def main():
             batches += [pool.submit(batch, args, dtype, names[i:i + 12]) for i in range(0, len(names), 12)]
         for done in concurrent.futures.as_completed(batches):
             rows += done.result()
-            if args.out:  # Where the run is cut off, what is known stays.
+            if args.out:  # If the run is aborted, the results so far are kept.
                 args.out.write_text("".join(json.dumps(row) + "\n" for row in sorted(rows)))
     rows.sort()
     if args.results:

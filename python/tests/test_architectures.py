@@ -18,7 +18,7 @@ transformers = pytest.importorskip("transformers")
 import architectures
 import float64
 
-# As of the model tests (utils/testing/check_models.py).
+# The same limit as for the model tests (utils/testing/check_models.py).
 LIMIT = 4
 NAMES = list(architectures.ARCHITECTURES)
 CHOSEN = NAMES if os.environ.get("LUMINAL_ALL_ARCHITECTURES") else NAMES[::6]
@@ -34,7 +34,7 @@ def error(got, exact):
 
 
 def ratio(got, eager, exact):
-    """The error of a result in units of what eager's own error allows."""
+    """The error of a result, in units of the error that eager's own error permits."""
     assert got.dtype == eager.dtype and got.shape == eager.shape
     if not eager.is_floating_point():
         return 0.0 if torch.equal(got, eager) else math.inf
@@ -52,7 +52,8 @@ def marks_of(name):
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=marks_of(name)) for name in CHOSEN])
 def test_architecture(name, compiles):
-    """Batch and length dynamic, images of one size: no compile after the second, and no op is left to eager."""
+    """With dynamic batch and length (or images of one size), nothing is compiled after the second call, and no op is left
+    to eager."""
     architecture = architectures.ARCHITECTURES[name]()
     exact_model = float64.copy_of(architecture.model)
     compiled = helpers.compile(architecture.model, dynamic=True if architecture.has_length else None)
@@ -69,5 +70,5 @@ def test_architecture(name, compiles):
             for a, b, c in zip(floats(got), floats(eager), floats(exact), strict=True):
                 worst = max(worst, ratio(a, b, c))
     assert worst <= LIMIT
-    # Some keep tensors of their first call, so the second is another program.
+    # Some models keep tensors of their first call, so their second call is another program.
     assert counts[0] > 0 and (counts[1] == counts[2] or name in architectures.FIXED)

@@ -1,6 +1,6 @@
 # ===- test_archive.py - A graph as the bytes of an archive -----------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What is done to write an archive."""
+"""Tests that writing an archive does no unnecessary work."""
 import pytest
 import torch
 
@@ -11,7 +11,7 @@ from luminal import _graph
 
 @pytest.fixture
 def printed(monkeypatch):
-    """Graphs of which Python code was generated."""
+    """The graphs for which Python code was generated."""
     graphs, generate = [], torch.fx.Graph.python_code
 
     def generating(graph, *args, **kwargs):

@@ -60,7 +60,7 @@ def test_compiler_options():
 @pytest.mark.parametrize("options, text", [({"variants": ("s0=1",)}, "range 's0=1' is of no symbol of the program"),
                                            ({"find_variants": "s0", "search_candidates": 1}, "'s0' is no symbol of the program")])
 def test_options_that_name_no_symbol(options, text):
-    """The error tells the names that there are, and no size is fixed for it."""
+    """The error lists the known names, and no size is fixed to retry."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", luminal.LuminalWarning)
         error = inner(lambda: helpers.compile(lambda x: x + 1, dynamic=True, options=options)(torch.ones(3)))
@@ -152,7 +152,7 @@ def test_files(tmp_path):
 
 
 def test_overlapping_memory():
-    """What AOTAutograd never lets through is refused by the runtime."""
+    """The runtime refuses overlapping memory, which AOTAutograd never passes to it."""
     x = torch.ones(4)
     model = luminal.compile(lambda x, y: (x.add_(1), y * 2)[1], (x.clone(), x.clone()))
     with pytest.raises(luminal.CallError, match="shares memory"):

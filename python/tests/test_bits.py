@@ -9,14 +9,14 @@ import torch
 
 
 def test_storage_types():
-    """int16 and its kin: arguments, results, arithmetic that wraps, casts of floats out of range."""
+    """int16 and similar types: arguments, results, wrapping arithmetic, and casts of floats out of range."""
     def function(a, b, x):
         return a * b + 7, a.sum(), (a << 2).view(torch.uint16), x.to(torch.int16), x.to(torch.uint8), x.to(torch.int8), a > b, a.float() / b
 
     a, b = torch.arange(-40, 40, dtype=torch.int16) * 801, torch.arange(1, 81, dtype=torch.int16) * 405
     x = torch.linspace(-7e4, 7e4, 80)
     helpers.same(helpers.compile(function)(a, b, x), function(a, b, x))
-    # Past 32 bits PyTorch's code for other types than uint8 depends on its vectors.
+    # Above 32 bits, PyTorch's results for types other than uint8 depend on its vectorisation.
     bytes_of = lambda *values: tuple(v.to(torch.uint8) for v in values)
     wide = torch.randn(4099, dtype=torch.float64) * 10.0 ** torch.randint(0, 22, (4099,))
     wide[:9] = torch.tensor([math.inf, -math.inf, math.nan, 2.0**63, -2.0**63, 2.0**31, 65536.5, -1, 255.9])
@@ -27,7 +27,7 @@ def test_storage_types():
 
 
 def test_bit_casts():
-    """Of one width and of others, as a view of an argument and of a value; NaN keeps its bits."""
+    """Casts between types of equal and different widths, of an argument and of a value; NaN keeps its bits."""
     def function(x, h, i):
         return (x.view(torch.int32) ^ 5, (x * 2).view(torch.uint8), h.view(torch.int32), h.view(torch.int16), (i + 1).view(torch.bfloat16),
                 i.view(torch.float64), (x + 1).view(torch.int64))
@@ -83,7 +83,8 @@ def test_masked_writes():
 @pytest.mark.parametrize("antialias", [False, True])
 @pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
 def test_images_of_bytes_are_resampled_in_integers(mode, antialias):
-    """The same bits as PyTorch's CPU code, which rounds weights to 16 bits, and to bytes between the dims."""
+    """The result has the same bits as PyTorch's CPU code, which rounds weights to 16 bits, and to bytes between the dims.
+    """
     def resample(x, like, align_corners):
         return torch.nn.functional.interpolate(x, size=like.shape, mode=mode, align_corners=align_corners, antialias=antialias)
 

@@ -27,14 +27,14 @@ for constant, options in {calls}:
 
 
 def start(cache, *calls):
-    """A process that compiles for each (constant, options)."""
+    """Starts a process that compiles for each (constant, options)."""
     return subprocess.Popen([sys.executable, "-c", PROGRAM.format(calls=calls or ((1.0, {}),))], text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             env={**conftest.environment(), "LUMINAL_CACHE": str(cache)})
 
 
 def finish(process):
-    """Which of its compiles found an artifact."""
+    """For each compilation of the process, whether it found an artifact."""
     out, _ = process.communicate()
     assert process.returncode == 0, out
     return ["artifact from" in part for part in out.split("compile\n")[1:]]
@@ -46,7 +46,7 @@ def test_second_process(tmp_path):
     assert len(files) == 1
     others = (2.0, {}), (1.0, {"precision": "exact"}), (1.0, {"cache": False})
     assert finish(start(tmp_path, (1.0, {}), *others)) == [True, False, False, False]
-    # What is not an artifact is made again.
+    # A file that is not an artifact is replaced.
     (tmp_path / files[0]).write_bytes(b"")
     assert finish(start(tmp_path)) == [False]
     assert (tmp_path / files[0]).stat().st_size > 0
@@ -84,7 +84,7 @@ def test_key_depends_on_everything(monkeypatch):
 def test_oldest_use_goes_first(tmp_path, monkeypatch):
     monkeypatch.setenv("LUMINAL_CACHE_BYTES", "250")
     paths = [tmp_path / f"{i:064x}.lum" for i in range(4)]
-    (tmp_path / "mine.lum").write_bytes(bytes(1000))  # what the cache did not write stays
+    (tmp_path / "mine.lum").write_bytes(bytes(1000))  # files that the cache did not write are kept
 
     def write(i, size=100):
         luminal._cache._write(paths[i], bytes(size - 10), {paths[i].with_name(f"{paths[i].stem}-{'0' * 16}.json"): bytes(10)})

@@ -25,7 +25,7 @@ def tensors_of(cache):
 
 
 def test_static(decoder):
-    """It is written in place, and is the cache of the result; none of it is copied."""
+    """The static cache is written in place and returned, without copying any of it."""
     cache, token = StaticCache(config=decoder.config, max_cache_len=16), torch.tensor([[3]])
     with torch.no_grad():
         decoder(torch.tensor([[1, 2, 3]]), past_key_values=cache)
@@ -46,7 +46,7 @@ def test_static(decoder):
 
 
 def test_dynamic(decoder):
-    """Of any length; the result has the next one."""
+    """Dynamic caches may have any length; the result contains the extended cache."""
     cache, token = DynamicCache(config=decoder.config), torch.tensor([[3]])
     with torch.no_grad():
         decoder(torch.tensor([[1, 2, 3]]), past_key_values=cache)
@@ -82,14 +82,15 @@ def test_encoder_decoder():
 
 
 def test_arguments_that_are_returned():
-    """Where the model wrote to them, in its order with what is computed; others are not that tensor."""
+    """Arguments that the model wrote to are returned as the same tensors, in order with computed results; other results
+    are new tensors."""
     def function(a, b):
         a.add_(1)
         return b * 2, a, {"c": b.mul_(3), "d": a + b}, b.view(-1)
 
     a, b = torch.rand(2, 3), torch.rand(2, 3)
     compiled = luminal.compile(function, (a.clone(), b.clone()))
-    for make in (torch.Tensor.clone, lambda t: t.t().clone().t()):  # row-major and not
+    for make in (torch.Tensor.clone, lambda t: t.t().clone().t()):  # with and without row-major arguments
         given, twins = [make(a), make(b)], [make(a), make(b)]
         with torch.no_grad():
             result, expected = compiled(*given), function(*twins)

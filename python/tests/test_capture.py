@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 
 
 class Block(nn.Module):
-    """Several kernels and a product of a library, and what lies between them."""
+    """Several kernels and a library's product, with memory between the steps."""
 
     def __init__(self, width=64):
         super().__init__()
@@ -23,7 +23,7 @@ class Block(nn.Module):
 
 
 class Scaled(nn.Module):
-    """Its weight is computed from weights alone, and that takes long enough to be prepared."""
+    """A module whose weight is computed from weights only, expensively enough to be prepared."""
 
     def __init__(self):
         super().__init__()
@@ -34,7 +34,7 @@ class Scaled(nn.Module):
 
 
 def capture(call, *, pool=None):
-    """The graph of one call, and its result."""
+    """Captures one call; returns the graph and the result."""
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph, pool=pool):
         result = call()
@@ -64,7 +64,7 @@ def test_replays_find_new_data(form):
         x.copy_(torch.randn_like(x))
         graph.replay()
         helpers.same(y, model(x))
-    # The same callable outside of the graph, meanwhile.
+    # Meanwhile, the same callable outside of the graph.
     other = torch.randn_like(x)
     helpers.same(compiled(other), model(other))
     graph.replay()
@@ -192,7 +192,7 @@ def test_the_artifact_outlives_graphs():
     compiled(x)
 
     def lost(function):
-        """Bytes of the device that 30 graphs of it leave taken, after a few."""
+        """Bytes of device memory that remain allocated after 30 graphs of the function, following a few others."""
         def run():
             graph, y = capture(lambda: function(x))
             graph.replay()
@@ -209,7 +209,8 @@ def test_the_artifact_outlives_graphs():
             run()
         return free - torch.cuda.mem_get_info()[0]
 
-    # Tools that check accesses keep memory for each graph: no more for ours than for PyTorch's, which has more kernels.
+    # Tools that check memory accesses keep memory for each graph. Allow as much as for PyTorch's graphs, which have more
+    # kernels.
     theirs = lost(model)
     assert lost(compiled) <= max(theirs, 0) + (4 << 20)
 
@@ -242,7 +243,7 @@ def test_memory_of_the_host_is_refused():
 
 
 def test_the_memory_between_steps_is_shared_by_calls():
-    """It is of the capture's pool: twenty calls need as much as one."""
+    """The memory between steps comes from the capture's pool: twenty calls need as much as one."""
     model = nn.Sequential(nn.Linear(256, 4096), nn.GELU(), nn.Linear(4096, 256)).cuda()
     x = torch.randn(4096, 256, device="cuda")
     compiled = helpers.compile(model)

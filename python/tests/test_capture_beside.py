@@ -25,7 +25,7 @@ def test_streams_and_threads_beside_a_capture():
     torch.cuda.synchronize()
 
     def work():
-        # It compiles, loads, allocates and frees.
+        # Compiles, loads, allocates and frees.
         try:
             n = 1
             with torch.no_grad(), torch.cuda.stream(stream):
@@ -54,7 +54,7 @@ def test_streams_and_threads_beside_a_capture():
 
 
 def test_a_capture_beside_a_running_stream():
-    """The same callable is called on a stream that is busy and not captured, before and after its call in the graph."""
+    """The same callable is called on a busy stream that is not captured, before and after its call in the graph."""
     model, x = Block().cuda(), torch.randn(8, 64, device="cuda")
     compiled, side = helpers.compile(model), torch.cuda.Stream()
     compiled(x)
@@ -69,7 +69,7 @@ def test_a_capture_beside_a_running_stream():
     call_aside()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        # Here, for to begin a capture waits for the device.
+        # Enqueue it here, because beginning a capture waits for the device.
         with torch.cuda.stream(side):
             torch.cuda._sleep(1_000_000_000)
         call_aside()
@@ -84,19 +84,20 @@ def test_a_capture_beside_a_running_stream():
 
 
 def weights_of(compiled, model):
-    """Addresses, as its artifact takes them."""
+    """The addresses of the weights in the order of the artifact."""
     given = {"p_" + name.replace(".", "_"): weight.data_ptr() for name, weight in model.named_parameters()}
     return [given[t.name] for t in compiled.artifact.weights]
 
 
 def test_a_capture_beside_a_thread_that_allocates():
-    """Calls of another thread with ever larger sizes: contexts, memory between steps and tables grow on the device."""
+    """Another thread makes calls with ever larger sizes, so contexts, memory between steps and tables grow on the device.
+    """
     model, x = Block().cuda(), torch.randn(8, 64, device="cuda")
     batch = torch.export.Dim("batch", min=2, max=4096)
     compiled = luminal.compile(model, (x,), dynamic_shapes=({0: batch},))
     compiled(x)
     rows, stream, errors = torch.randn(4096, 64, device="cuda"), torch.cuda.Stream(), []
-    # Allocated here: torch's own allocations of another thread end a capture.
+    # Allocate here: allocations by another thread would end a capture.
     out, expected = torch.empty_like(rows), model(rows)
     weights = weights_of(compiled, model)
     torch.cuda.synchronize()
@@ -130,12 +131,12 @@ def test_a_capture_beside_a_thread_that_allocates():
 
 
 def test_another_thread_calls_while_one_captures():
-    """Its call makes a context, with memory and a graph of its own."""
+    """The other thread's call creates a context with its own memory and graph."""
     model = Block().cuda()
     x, z = torch.randn(8, 64, device="cuda"), torch.randn(8, 64, device="cuda")
     compiled = luminal.compile(model, (x,))
     compiled(x)
-    # Allocated here: torch's own allocations of another thread end a capture.
+    # Allocate here: allocations by another thread would end a capture.
     out, expected, errors = torch.empty_like(z), model(z), []
     begun, done = threading.Event(), threading.Event()
     stream = torch.cuda.Stream()

@@ -72,7 +72,7 @@ def test_saved_and_loaded(model, tmp_path):
     helpers.same(got[0], expected)
     again = loaded(x.numpy())
     assert isinstance(again[0], numpy.ndarray) and numpy.array_equal(again[0], got[0].numpy())
-    # The calls that the artifact counts, from what the model had counted when it was saved.
+    # The number of calls that the artifact counts, starting from the model's count at the time of saving.
     assert (float(got[2]), float(again[2])) == (1, 2)
     loaded.reset()
     assert float(loaded(d_x=x)[2] if loaded.inputs[0].name == "d_x" else loaded(x)[2]) == 1
@@ -131,7 +131,7 @@ def test_symbols_have_the_users_names():
     assert [t.symbols for t in run.artifact.inputs] == [("seq", "3"), ("batch", "2 * seq")]
     assert "seq in [1, 64]" in run.ir("imported")
     helpers.same(run(x[:2], {"y": y[:, :4]})[1], y[:, :4].cumsum(0) + 1)
-    # A name that means something else in a program is left.
+    # A name with a meaning in programs is not used.
     run = luminal.compile(lambda x: x + 1, (x,), dynamic_shapes=({0: torch.export.Dim("mod", max=9)},))
     assert run.artifact.inputs[0].symbols[0].startswith("s")
 
@@ -154,7 +154,7 @@ def test_find_variants(tmp_path):
     run = luminal.compile(lambda x: (x @ w).softmax(-1), (x,), dynamic_shapes=({0: seq},), find_variants="seq",
                           plan_cache=str(tmp_path))
     assert any(tmp_path.iterdir()), "nothing was measured"
-    # Which ranges are worth it is for the clock to say.
+    # The clock decides which ranges are profitable.
     assert all(v["ranges"].startswith("seq in [") for v in run.report.data["variants"])
     for n in (1, 2, 7, 16):
         x = torch.randn(n, 256)
@@ -182,7 +182,7 @@ def test_search(tmp_path):
 
 
 def test_sample_inputs(tmp_path):
-    """What is measured has their sizes, not those that are assumed."""
+    """Programs are measured with the sizes of the samples instead of assumed sizes."""
     rows, sample = torch.export.Dim("rows", min=1, max=64), tmp_path / "x.npy"
     numpy.save(sample, torch.randn(3, 16).numpy())
 
@@ -223,8 +223,8 @@ def test_gradients(model):
 
 
 def test_entry_point(tmp_path):
-    """Installed, the backend is found by its name."""
-    # Without the library, which takes a build: the wheel has a test of its own.
+    """An installed package provides the backend by its name."""
+    # Installs without the library, which would take a build; the wheel has its own test.
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--no-index",
                     "--config-settings=wheel.cmake=false", "--target", tmp_path / "site", conftest.ROOT / "python"],
                    check=True)
@@ -237,7 +237,7 @@ def test_entry_point(tmp_path):
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int32, torch.int64])
 def test_integer_division_by_zero(dtype):
-    """As PyTorch's CUDA kernels, on every device: its CPU kernels raise an error."""
+    """Division by zero gives the result of PyTorch's CUDA kernels on every device; its CPU kernels raise an error."""
     info = torch.iinfo(dtype)
     x = torch.tensor([5, 0, info.max, info.min, 7], dtype=dtype)
     x[4] = -7 if info.min else 7
@@ -253,7 +253,7 @@ def test_integer_division_by_zero(dtype):
                                   lambda k, n: k.narrow(0, 1, n.shape[0]), lambda k, n: k[k.shape[0] // 2:], lambda k, n: k,
                                   lambda k, n: (k[n.shape[0]:], k[:n.shape[0]].flip(0), k.view(2, -1).t())])
 def test_views_of_written_inputs(view):
-    """They are the caller's memory: a later write to one is seen in the input."""
+    """Views of written inputs share the caller's memory: a later write to the view changes the input."""
     def function(k, n):
         k.add_(1)
         return view(k, n)
@@ -291,7 +291,7 @@ ROWS = torch.export.Dim("rows", max=99)
     (lambda *all: all[0] + all[1], 2, {}, {"all": ({0: ROWS}, {0: ROWS})}), (torch.sin, 1, {}, ({0: ROWS},)),
     (functools.partial(_scaled, scale=3.0), 1, {}, {"x": {0: ROWS}})])
 def test_dynamic_shapes_of_functions(function, args, kwargs, shapes):
-    """As of torch.export, by position or by the function's names."""
+    """Dynamic shapes in the forms of torch.export, by position or by the function's argument names."""
     def make(rows):
         if isinstance(args, tuple):
             return (tuple(torch.randn(rows, 4) for _ in range(args[0])), args[1])
@@ -324,7 +324,7 @@ class _Integers(torch.nn.Module):
 
 
 def test_integers_of_exported_programs():
-    """torch.export states 0 or more of an int of which it knows nothing; what it knows is in guards."""
+    """For an unconstrained int, torch.export states a range of 0 or more; the actual constraints are guards."""
     x = torch.randn(2, 3)
     exported = torch.export.export(_Integers(), (x, 5), dynamic_shapes=(None, torch.export.Dim.DYNAMIC), strict=True)
     compiled = luminal.compile(exported)
@@ -347,7 +347,8 @@ def test_integers_of_exported_programs():
     lambda x, n: x + abs(n), lambda x, n: x * (n & 7), lambda x, n: x + round(n / 4) + (n | 3), lambda x, n: x[:x.shape[0] & 3] + abs(n),
     lambda x, n: x.new_zeros(round(x.shape[0] / 2)) + n])
 def test_arithmetic_that_the_caller_does(function, tmp_path):
-    """What no archive can hold is computed at each call; so it is no artifact for others."""
+    """Arithmetic that no archive can express is computed at each call, so the program cannot be saved for other callers.
+    """
     x, dynamic = torch.arange(6.0), torch.export.Dim.DYNAMIC
     compiled = luminal.compile(function, (x, 5), dynamic_shapes=({0: dynamic}, dynamic))
     for given, n in ((x, 5), (torch.arange(7.0), -5), (x, 2**50 + 1)):
@@ -359,7 +360,7 @@ def test_arithmetic_that_the_caller_does(function, tmp_path):
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_guards_that_python_checks(strict):
-    """A size that is computed by floats is fixed by a guard of the trace, where that is not strict, else computed."""
+    """A size that is computed with floats is fixed by a guard in a non-strict trace, and otherwise computed."""
     class Rows(nn.Module):
         def forward(self, x):
             return x[:int(x.shape[0] * 0.75)] + 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Complex numbers inside a program, whose inputs and outputs are real: rotations of positions above all."""
+"""Complex numbers inside a program with real inputs and outputs, mainly rotary position embeddings."""
 import helpers
 import luminal
 import pytest
@@ -8,7 +8,7 @@ from torch import nn
 
 
 def rotate(x, positions, theta=10000.0):
-    """Rotary positions as LLaMA's authors wrote them: x is [batch, tokens, heads, width]."""
+    """Rotary position embeddings as in the original LLaMA code; x is [batch, tokens, heads, width]."""
     frequencies = 1.0 / (theta ** (torch.arange(0, x.shape[-1], 2, device=x.device).float() / x.shape[-1]))
     angles = torch.outer(positions.float(), frequencies)
     turns = torch.polar(torch.ones_like(angles), angles)

@@ -26,7 +26,7 @@ gpu = pytest.mark.skipif(not has_gpu, reason="no GPU")
 
 
 def test_a_gpu_is_used_where_there_is_one():
-    """The tests below may be left out only where there is none."""
+    """The tests below may be skipped only if there is no GPU."""
     assert has_gpu or not os.path.exists("/dev/nvidia0")
 
 
@@ -51,7 +51,8 @@ def test_graph_on_a_gpu_is_compiled_for_it():
 
 
 def batch_norm(x, mean, variance):
-    """What a graph of inference has: the saved statistics are empty on the CPU and those that normalised on a GPU."""
+    """Batch normalisation in an inference graph: the saved statistics are empty on the CPU and the statistics used on a
+    GPU."""
     return torch.ops.aten._native_batch_norm_legit_no_training(x, None, None, mean, variance, 0.1, 1e-5)
 
 
@@ -98,14 +99,14 @@ class Block(nn.Module):
 
 
 @gpu
-# In the last ones there are more blocks than multiprocessors, which leave out what others walk: of the very last some warps
-# copy for the others.
+# The last shapes have more blocks than there are multiprocessors, so some blocks handle keys that others skip; for the
+# very last one, some warps copy for the others.
 @pytest.mark.parametrize("shape", [(2, 3, 512, 64), (1, 2, 200, 128), (1, 2, 130, 80), (8, 8, 512, 64), (3, 16, 1300, 128)])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("window", [None, 100])
 @torch.no_grad()
 def test_zero_times_what_a_mask_holds_back(shape, dtype, window):
-    """A weight of 0 times a value that is not finite is no number, also where blocks of threads skip it: in all rows."""
+    """A weight of 0 times a non-finite value is NaN in all rows, even where thread blocks skip masked keys."""
     n = shape[2]
     at = torch.arange(n, device="cuda")
     mask = at[None] <= at[:, None]
@@ -135,7 +136,7 @@ def test_zero_times_what_a_mask_holds_back(shape, dtype, window):
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @torch.no_grad()
 def test_warps_that_copy_for_others(width, rows, keys, isCausal, dtype):
-    """Many rows and keys, also where the last chunk is not whole."""
+    """Many rows and keys, including a partial last chunk."""
     q, k, v = (torch.randn(3, 16, n, width, device="cuda", dtype=dtype) for n in (rows, keys, keys))
 
     def attention(q, k, v):
@@ -156,7 +157,7 @@ def test_warps_that_copy_for_others(width, rows, keys, isCausal, dtype):
 @pytest.mark.parametrize("isFactored", [False, True])
 @torch.no_grad()
 def test_keys_end_within_a_chunk(keys, dtype, isFactored):
-    """All scores are far below 0, which stands for the keys that are not there."""
+    """All scores are far below 0, the score that stands for keys beyond the end."""
     q, k, v = (torch.randn(2, 3, n, 64, device="cuda", dtype=dtype) for n in (260, keys, keys))
     q[..., 0], k[..., 0] = -16, 16
 
@@ -177,7 +178,7 @@ def test_model(dtype):
     compiled = helpers.compile(model, dynamic=True)
     for batch, length in ((2, 16), (1, 5), (3, 33)):
         x = torch.randn(batch, length, 64, device="cuda", dtype=dtype)
-        # PyTorch takes TF32 only where it is asked for.
+        # PyTorch uses TF32 only on request.
         helpers.same(compiled(x), model(x))
     for parameter in model.parameters():
         parameter.mul_(0.5)
@@ -216,8 +217,8 @@ def test_calls_are_work_of_the_current_stream():
             torch.cuda._sleep(20_000_000)
             late.copy_(x * 2)
             y = compiled(late, w)
-            # The call came back before what it waits for was done. At first each stream has other memory, for which
-            # what a library does is captured anew.
+            # The call returned before the work that it waits for was done. At first each stream has other memory, for
+            # which library calls are captured again.
             assert number < len(streams) or not stream.query()
             z = y + 0
         torch.cuda.current_stream().wait_stream(stream)
@@ -278,7 +279,7 @@ def test_saved_artifact(tmp_path):
     compiled.save(tmp_path / "model.lum")
     loaded = luminal.load(tmp_path / "model.lum")
     helpers.same(loaded(x)[0], expected)
-    # From and to the host.
+    # With inputs and outputs on the host.
     numpy.testing.assert_allclose(loaded(x.cpu().numpy())[0], expected.cpu().numpy(), rtol=1e-4, atol=1e-4)
 
 
@@ -303,7 +304,7 @@ def test_a_language_model_writes_what_it_writes_on_the_host(name, tmp_path):
     import tiny_checkpoint
     from luminal import llm
     tiny_checkpoint.write(tmp_path, name)
-    gc.collect()  # the model of the test before
+    gc.collect()  # frees the model of the previous test
     host, device = (llm.LLM(tmp_path, chunk=8, batch=4, page=4, pages=40, cache_length=96, device=at) for at in ("cpu", "cuda"))
     assert device._engine.lag == 1 and not host._engine.lag
     assert device.device_memory() > host.device_memory() == 0
@@ -346,7 +347,7 @@ def test_histogram_of_integers_is_compiled_for_a_gpu():
 @gpu
 @pytest.mark.parametrize("rows", [3, 40, 700])
 def test_grouped_products(rows):
-    """Rows of groups of any size, the first and the last among them empty."""
+    """Groups may have any number of rows, including an empty first and last group."""
     generator = torch.Generator("cuda").manual_seed(rows)
     x, w = (torch.randn(*shape, device="cuda", generator=generator).bfloat16() for shape in ((rows, 128), (6, 256, 128)))
     function = torch.compile(lambda x, w, ends: torch._grouped_mm(x, w.mT, offs=ends), backend=backend, fullgraph=True)
@@ -356,7 +357,7 @@ def test_grouped_products(rows):
 
 
 def sums_of_rows(x, i):
-    """Of columns that are next to each other, and of rows that are looked up: a thread takes several."""
+    """Sums of adjacent columns and of rows that are looked up: each thread computes several."""
     return x.sum(0), x.amax(0), x[i].sum(1), x.view(8, -1, x.shape[1]).sum(0)
 
 

@@ -1,6 +1,6 @@
 # ===- test_devices.py - Devices of other packages ------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""device/ is a package that registers two; here it is installed, as a user would."""
+"""device/ is a package that registers two devices. It is installed here, as a user would do."""
 import importlib.metadata
 import json
 import subprocess
@@ -62,7 +62,7 @@ print(json.dumps(told))
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """The environment of a process with the package."""
+    """The environment of a process in which the package is installed."""
     site = tmp_path_factory.mktemp("device") / "site"
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--no-index",
                     "--target", site, conftest.ROOT / "python/tests/device"], check=True)
@@ -76,7 +76,7 @@ def test_a_device_of_another_package(installed, tmp_path):
     assert out.returncode == 0, out.stderr
     told = json.loads(out.stdout)
     assert told["names"] == ["cpu", "cuda", "counting", "elsewhere"]
-    # One input, two weights and biases, one output; every call is on the stream that the device told.
+    # One input, two weights and biases, one output; every call runs on the device's stream.
     assert told["torch.compile"] == {"loads": 1, "calls": 3, "on stream": 3, "addresses": 18}
     assert told["all"]["loads"] == 3 and told["all"]["calls"] == 6
     assert told["all"]["on stream"] == told["all"]["calls"]

@@ -18,7 +18,7 @@ ALL_PAGES = sorted(path.relative_to(conftest.ROOT).as_posix() for path in [conft
 
 @pytest.fixture(autouse=True)
 def installed(monkeypatch):
-    """The backend by its name, as from an installed package (test_compile.py installs it)."""
+    """Registers the backend by its name, as an installed package does (test_compile.py installs it)."""
     registry = torch._dynamo.backends.registry
     monkeypatch.setitem(registry._BACKENDS, "luminal", None)
     monkeypatch.setitem(registry._COMPILER_FNS, "luminal", backend)
@@ -37,12 +37,12 @@ def test_examples(page, tmp_path, monkeypatch):
 
 
 def prose(page):
-    """The text of a page without its blocks of code."""
+    """The text of a page without its code blocks."""
     return re.sub(r"^```.*?^```$", "", (conftest.ROOT / page).read_text(), flags=re.M | re.S)
 
 
 def anchors(page):
-    """The anchors of a page's headings, as GitHub and the site make them."""
+    """The anchors of a page's headings, as GitHub and the site generate them."""
     headings = re.findall(r"^#+ (.*)$", prose(page), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -93,7 +93,7 @@ def test_table_of_options():
 
 
 def test_summary_counts_these_tests(tmp_path):
-    """utils/check.sh adds this run to those of lit."""
+    """utils/check.sh adds the results of this run to those of lit."""
     (tmp_path / "a.xml").write_text(
         '<testsuites><testsuite><testcase classname="m" name="good"/><testcase classname="m" name="bad"><failure/>'
         '</testcase><testcase classname="m" name="broken"><error/></testcase><testcase classname="m" name="other"><skipped/>'

@@ -8,7 +8,7 @@ import pytest
 
 EXAMPLES = sorted((conftest.ROOT / "python" / "examples").glob("*.py"))
 
-# The package is not installed here, so the backend is registered by hand.
+# The package is not installed here, so the backend is registered explicitly.
 _RUN = """
 import runpy, sys, torch._dynamo
 from luminal._backend import backend

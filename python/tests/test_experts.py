@@ -1,6 +1,6 @@
 # ===- test_experts.py - Products of rows by groups ------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Mixtures of experts: each row is multiplied with the matrix that it is sent to."""
+"""Mixtures of experts: each row is multiplied by the matrix of the expert to which it is routed."""
 import copy
 import os
 
@@ -20,7 +20,7 @@ def test_the_ops_of_transformers_that_the_importer_knows():
 
 
 def test_grouped_products():
-    """With rows for every group, for some, and for one alone; the graph is not cut."""
+    """Rows for every group, for some groups, and for one group only, without a graph break."""
     x, w = torch.randn(24, 16).bfloat16(), torch.randn(4, 32, 16).bfloat16()
     function = torch.compile(lambda x, w, ends: torch._grouped_mm(x, w.mT, offs=ends), backend=backend, fullgraph=True)
     for cuts in ([3, 9, 10, 24], [0, 20, 20, 24], [24] * 4, [0, 0, 0, 24]):
@@ -30,7 +30,7 @@ def test_grouped_products():
 
 @pytest.mark.parametrize("tokens", [1, 5, 40])
 def test_a_block_of_experts_is_one_program(tokens):
-    """Rows of one expert are a group; no graph is cut, and no expert is chosen in Python."""
+    """Each expert's rows form a group; there is no graph break, and no expert is selected in Python."""
     moe = pytest.importorskip("transformers.models.qwen3_moe.modeling_qwen3_moe")
     config = pytest.importorskip("transformers.models.qwen3_moe.configuration_qwen3_moe").Qwen3MoeConfig(
         hidden_size=32, moe_intermediate_size=24, num_experts=6, num_experts_per_tok=2, norm_topk_prob=True)
@@ -46,7 +46,7 @@ def test_a_block_of_experts_is_one_program(tokens):
 
 
 def module_of(name):
-    """A small block of experts of a model of transformers: its class and its configuration."""
+    """The class and configuration of a small block of experts of a transformers model."""
     import importlib
     folder, config, block, sizes = {
         "mixtral": ("mixtral", "MixtralConfig", "MixtralSparseMoeBlock",
@@ -67,7 +67,8 @@ def module_of(name):
 @pytest.mark.parametrize("implementation", ["batched_mm", "grouped_mm"])
 @pytest.mark.parametrize("name", ["mixtral", "deepseek_v3", "gpt_oss", "llama4"])
 def test_experts_of_models(name, implementation):
-    """As transformers writes them for batches and for groups; biases, clamps, shared experts and groups of experts among them."""
+    """The variants of transformers, batched and grouped, including biases, clamps, shared experts and groups of experts.
+    """
     block, config = module_of(name)
     config._experts_implementation = implementation
     torch.manual_seed(0)
@@ -96,20 +97,22 @@ MODELS = {
 
 
 def send_to_few(model):
-    """Logits of all experts are multiples of one number: tokens go to the first experts or the last, and none to others."""
+    """Makes the logits of all experts multiples of one number, so that tokens go to the first or the last experts only.
+    """
     routers = [p for n, p in model.named_parameters() if n.endswith(("mlp.gate.weight", "router.weight", "router.proj.weight"))]
     assert routers
     for weight in routers:
         weight.copy_(torch.outer(torch.linspace(1, -1, len(weight)), 0.2 * torch.randn(weight.shape[1])))
 
 
-# Blocks of the others are tested above; all models with LUMINAL_ALL_ARCHITECTURES=1.
+# The other models' blocks are tested above; LUMINAL_ALL_ARCHITECTURES=1 tests all models.
 CHOSEN = list(MODELS) if os.environ.get("LUMINAL_ALL_ARCHITECTURES") else ["deepseek_v3", "gpt_oss", "gemma4_text"]
 
 
 @pytest.mark.parametrize("name", CHOSEN)
 def test_models_with_experts(name, compiles):
-    """Tokens of generate() are eager's, also where most experts get none, which compiles nothing; bf16 is as near as eager's."""
+    """generate() returns eager's tokens even if most experts get none, without recompiling; bf16 is as accurate as in
+    eager mode."""
     transformers = pytest.importorskip("transformers")
     try:
         config = transformers.AutoConfig.for_model(name, **SMALL | MODELS[name])
@@ -135,14 +138,14 @@ def test_models_with_experts(name, compiles):
         narrow = copy.deepcopy(model).bfloat16()
         exact = copy.deepcopy(narrow).float()(ids, use_cache=False).logits
         got = luminal.compile(narrow, (ids,), {"use_cache": False})(ids, use_cache=False).logits
-        # A token of which two experts are as good may go to another one.
+        # A token for which two experts are equally good may be routed differently.
         error = (got - exact).norm(dim=-1).median()
         limit = 4 * (narrow(ids, use_cache=False).logits - exact).norm(dim=-1).median()
         assert error <= limit < exact.norm(dim=-1).median() / 4
 
 
 def test_llama4_whole():
-    """It rotates positions by complex numbers."""
+    """Llama 4 rotates positions by complex numbers."""
     transformers = pytest.importorskip("transformers")
     config = transformers.AutoConfig.for_model("llama4_text", **SMALL | {
         "num_local_experts": 6, "intermediate_size_mlp": 48, "head_dim": 8})
@@ -154,13 +157,13 @@ def test_llama4_whole():
 
 
 def of_each_token(x, experts, weights, up, down):
-    """A matrix for each expert of a token, all in one product."""
+    """Gathers a matrix for each of a token's experts, in a single product."""
     rows = torch.einsum("th,tehi->tei", x, up[experts]).relu()
     return torch.einsum("tei,teih,te->th", rows, down[experts], weights.to(x.dtype))
 
 
 def of_each_row(x, experts, weights, up, down):
-    """The same for a list of rows, as transformers writes it for few."""
+    """The same for a list of rows, as transformers writes it for few rows."""
     rows = x.repeat_interleave(experts.shape[1], 0)[:, None]
     rows = torch.bmm(torch.bmm(rows, up[experts.flatten()]).relu(), down[experts.flatten()])
     return (rows.view(*experts.shape, -1) * weights.to(x.dtype)[..., None]).sum(1)
@@ -169,14 +172,14 @@ def of_each_row(x, experts, weights, up, down):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("function", [of_each_token, of_each_row])
 def test_gathered_experts_are_grouped(function, dtype, compiles):
-    """One program for any routing, of tokens that all go to one expert too."""
+    """One program serves any routing, including all tokens going to one expert."""
     compiled = helpers.compile(function, fullgraph=True)
     up, down = (torch.randint(-1, 2, (5, *shape)).to(dtype) for shape in ((16, 8), (8, 16)))
     for used in (5, 2, 1, 5):
         x = torch.randint(-1, 2, (40, 16)).to(dtype)
         experts = torch.randperm(5)[torch.randint(0, used, (40, 2))]
         weights = 2.0 ** torch.randint(-2, 2, (40, 2))
-        # Small integers times powers of two: every sum is exact.
+        # Small integers times powers of two, so that every sum is exact.
         wide = (t.float() for t in (x, weights, up, down))
         x32, weights32, up32, down32 = wide
         expected = function(x32, experts, weights32, up32, down32)
@@ -185,7 +188,7 @@ def test_gathered_experts_are_grouped(function, dtype, compiles):
 
 
 def by_groups(x, experts, weights, up, down):
-    """Each row's experts, weighted: as models write it, by rows in the order of their experts."""
+    """The weighted experts of each row, as models write it: with rows sorted by expert."""
     each = experts.shape[1]
     order = experts.flatten().argsort(stable=True)
     ends = torch.histc(experts.flatten()[order].float(), up.shape[0], 0, up.shape[0] - 1).cumsum(0).int()
@@ -197,7 +200,7 @@ def by_groups(x, experts, weights, up, down):
 
 
 def test_random_routings():
-    """200 of them by one program: experts without rows, one that has all, and every row of its own."""
+    """One program serves 200 routings: experts without rows, one with all rows, and any assignment of rows."""
     torch.manual_seed(1)
     count, tokens, each = 7, 12, 3
     up, down = (torch.randint(-1, 2, (count, *shape)).bfloat16() for shape in ((16, 8), (8, 16)))
@@ -207,7 +210,7 @@ def test_random_routings():
         weights = 2.0 ** torch.randint(-2, 2, (tokens, each))
         used = 1 + number % count
         experts = torch.randperm(count)[torch.randint(0, used, (tokens, each))]
-        # Small integers, also in bf16, times powers of two: every sum is exact.
+        # Small integers (in bf16 too) times powers of two, so that every sum is exact.
         expected = torch.stack([sum(weights[t, i] * (x[t].float() @ up[e].float()).relu() @ down[e].float()
                                     for i, e in enumerate(experts[t])) for t in range(tokens)])
         torch.testing.assert_close(function(x, experts, weights, up, down), expected, rtol=0, atol=0)

@@ -10,7 +10,7 @@ from torch import nn
 
 
 class Chain(nn.Module):
-    """Five products that may be done in any order."""
+    """Five products that can be computed in any order."""
 
     def __init__(self):
         super().__init__()
@@ -37,7 +37,7 @@ def test_candidates(space):
     assert len({candidate.digest for candidate in candidates}) == len(candidates) == 5
     assert candidates[0] is best and candidates == sorted(candidates, key=lambda c: c.cost)
     assert len({candidate.text for candidate in candidates}) == 5
-    # The same numbers give the same one, at once in several threads too.
+    # Equal arguments give the same candidate, in concurrent threads too.
     drawn = space.draw(7, 2)
     found = []
     threads = [threading.Thread(target=lambda: found.append(space.draw(7, 2))) for _ in range(4)]
@@ -60,7 +60,7 @@ def test_every_candidate_computes_the_same(space, tmp_path):
         programs.add(compiled.ir("scheduled"))
         assert compiled.report.steps >= 1
     assert len(programs) == 4
-    # A candidate is a model like any other.
+    # A candidate can be used like any other model.
     compiled.save(tmp_path / "m.lum")
     helpers.same(luminal.load(tmp_path / "m.lum")(x)[0], expected["y"])
     assert compiled.profile().steps
@@ -76,7 +76,7 @@ def test_weights_stay_the_models():
 
 
 def test_dynamic_sizes_and_loops():
-    """Layers that repeat are a loop while equal programs are looked for."""
+    """Repeated layers are a loop during saturation."""
     layers = nn.Sequential(*(nn.Sequential(nn.Linear(16, 16), nn.GELU()) for _ in range(6))).requires_grad_(False)
     space = luminal.explore(layers, (torch.randn(2, 16),), dynamic_shapes=({0: torch.export.Dim("rows", max=32)},))
     for candidate in (space.best(), space.draw(1, 3)):

@@ -53,7 +53,7 @@ def test_warnings_name_modules():
 
 
 def test_views_of_what_is_written():
-    """They are made after the write, what reads before it is not."""
+    """Views of a written tensor are created after the write; reads before it see the old values."""
     def function(x, y):
         values = torch.linalg.eigvalsh(y)
         before = (x * 50).to(torch.float16)
@@ -86,8 +86,8 @@ def test_supported_graphs_do_not_warn():
 
 @pytest.mark.parametrize(("n", "cuts"), [(1000, 0), (4096, 1)])
 def test_ops_whose_cost_grows_faster_than_their_operands(n, cuts):
-    """PyTorch runs them where there are many elements, unless the caller wants one graph: where nothing may be rounded
-    otherwise, scans are not recovered."""
+    """PyTorch runs such ops if they have many elements, unless the caller wants one graph. With precision "exact", scans
+    are not recovered."""
     def function(x):
         return torch.cumprod(x * 2, -1) + 1, torch.cumprod(x + 1, 1)
 
@@ -112,14 +112,14 @@ def orders(x):
     first, last = torch.sort(x, dim=0, stable=True, descending=True), torch.argsort(x, dim=1, stable=True)
     if x.dtype == torch.bool:
         return values, places, *first, last
-    # Which of equal elements these tell the place of is not defined; nor is which zero.
+    # The positions of equal elements in these results are undefined, as is the sign of zeros.
     chosen = torch.topk(x, 5)[0], torch.topk(x, x.shape[-1] // 3, largest=False)[0], torch.topk(x, 2, 0)[0]
     middle = torch.kthvalue(x, 7)[0], torch.median(x, -1)[0], torch.median(x), torch.msort(x)
     return values, places, *first, last, *(c + 0 for c in (*chosen, *middle))
 
 
 def to_order(dtype, n=700):
-    """NaN, infinities, zeros of both signs and equal elements."""
+    """Input with NaN, infinities, zeros of both signs and equal elements."""
     x = torch.randint(0, 2 if dtype == torch.bool else 90, (24, 24, n))
     if dtype.is_floating_point:
         x = torch.randn(24, 24, n).mul(4).round()
@@ -131,7 +131,7 @@ def to_order(dtype, n=700):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32,
                                    torch.int16, torch.uint8, torch.bool])
 def test_orders_are_found_in_their_spelling(dtype):
-    """Of any type, along any dim, the first few of many: PyTorch runs none, and none compares all pairs."""
+    """Sorts of any type, along any dim, and top-k: PyTorch runs none of them, and none compares all pairs."""
     x = to_order(dtype)
     compiled = luminal.compile(orders, (x,))
     got, expected = compiled(x), orders(x)
@@ -170,7 +170,7 @@ def to_scan(dtype, n, special=True):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32,
                                    torch.int16, torch.uint8, torch.bool])
 def test_scans_are_found_in_their_spelling(dtype):
-    """Of any type, along any dim, of short and long rows: none looks at all pairs of elements."""
+    """Scans of any type, along any dim, over short and long rows: none reads all pairs of elements."""
     for n in (70, 4500):
         x = to_scan(dtype, n)
         function = (lambda x: (torch.cumsum(x, -1), torch.cumsum(x, 0))) if dtype == torch.bool else scans
@@ -178,7 +178,7 @@ def test_scans_are_found_in_their_spelling(dtype):
         wide = [y.double() for y in function(x.double())] if dtype.is_floating_point else function(x)
         for got, expected, exact in zip(compiled(x), function(x), wide, strict=True):
             assert got.dtype == expected.dtype
-            # PyTorch adds halves in f32 one by one: what is compared is the exact sum.
+            # PyTorch adds halves one by one in f32, so compare with the exact sum.
             precise = dtype in (torch.float32, torch.float64) or not dtype.is_floating_point
             helpers.same(got, expected if precise else exact.to(expected.dtype))
         assert sum(k.steps for k in compiled.report.kernels if k.kind == "scan") >= len(wide) - 1  # a short dim may be reduced in a kernel
@@ -186,7 +186,8 @@ def test_scans_are_found_in_their_spelling(dtype):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
 def test_products_of_floats_are_found_in_their_spelling(dtype, compiles):
-    """From the left, as PyTorch multiplies them: what became infinite or zero stays so, but for infinity times zero."""
+    """Products are computed from the left, like PyTorch's: results that became infinite or zero stay so, except for
+    infinity times zero."""
     def function(x):
         return torch.cumprod(x, -1), torch.cumprod(x, 0)
 
@@ -205,7 +206,7 @@ def test_products_of_floats_are_found_in_their_spelling(dtype, compiles):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64])
 def test_members_are_found_in_their_order(dtype):
-    """PyTorch is asked for none, and no element is compared with all others."""
+    """PyTorch runs none of these ops, and no element is compared with all others."""
     def function(x, t):
         return torch.isin(x, t), torch.isin(t, x[0, 0], invert=True)
 
@@ -318,7 +319,8 @@ def test_a_graph_without_tensors():
 
 
 def test_sizes_that_only_an_unsupported_op_knows(compiles):
-    """The op after it reads a tensor whose extent is made of an int that no tensor tells: the caller gives it the int."""
+    """The op after it reads a tensor whose extent depends on an int that no tensor determines, so the caller passes the
+    int."""
     def function(x, w, stride):
         return airy(torch.nn.functional.conv_transpose1d(x, w, stride=stride)).sin() * 2
 
@@ -326,11 +328,11 @@ def test_sizes_that_only_an_unsupported_op_knows(compiles):
     assert compiles
 
 
-airy = torch.special.airy_ai  # which is left to PyTorch
+airy = torch.special.airy_ai  # not supported, so PyTorch runs it
 
 
 def check(function, calls):
-    """Beside eager, with dynamic sizes; returns what was warned of."""
+    """Compares with eager mode for dynamic sizes; returns the warnings."""
     compiled = torch.compile(function, backend=backend, dynamic=True)
     with warnings.catch_warnings(record=True) as heard, torch.no_grad():
         warnings.simplefilter("always")
@@ -359,7 +361,7 @@ def test_what_is_not_proved_beside_an_unsupported_op():
 
 
 def test_a_retry_ends():
-    """An op that is decomposed already, and comes again, is left to PyTorch."""
+    """An op that was decomposed already, but is reported again, is left to PyTorch."""
     def refuse(compile_archive, options, graph_module):
         found = [n for n in graph_module.graph.nodes if n.target is torch.ops.aten.view.default]
         if found:
@@ -373,7 +375,7 @@ def test_a_retry_ends():
 
 
 def test_an_op_that_no_archive_holds():
-    """What torch's serialiser says has the op and its line."""
+    """An error of torch's serialiser is reported with the op and its line."""
     from luminal import _archive
 
     def refuse(self, node):

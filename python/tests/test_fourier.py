@@ -71,7 +71,7 @@ class Mixed(nn.Module):
 
 
 class FrontEnd(nn.Module):
-    """What a speech model does with a waveform: the logarithm of its mel spectrum."""
+    """The front end of a speech model: the logarithm of a waveform's mel spectrum."""
 
     def __init__(self):
         super().__init__()
@@ -115,13 +115,13 @@ def test_waves_are_prepared_beside_weights():
 
 
 def compare(function, x):
-    """Within what eager's own algorithms are off."""
+    """Compares with float64, within the error bound of eager's own algorithms."""
     got, exact = luminal.compile(function, (x,))(x), function(x.double())
     assert got.shape == exact.shape and got.dtype == x.dtype
     assert (got - exact).abs().max() <= 8 * torch.finfo(x.dtype).eps * exact.abs().max()
 
 
-# Products of small numbers, of odd ones, with a large prime, and primes: of few points and of many.
+# Numbers of points that are products of small numbers, odd, multiples of a large prime, and primes; small and large.
 @pytest.mark.parametrize("points", [60, 128, 225, 400, 1000, 1018, 1021, 2048, 3 * 1021, 4093])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("name", ["rfft", "fft", "ifft", "irfft"])

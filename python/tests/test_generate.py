@@ -23,7 +23,7 @@ GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 def test_thirty_greedy_tokens(name, cache, device, compiles):
     model = MODELS[name]().eval().to(device)
     ids = torch.randint(1, 256, (1, 7), device=device)
-    # By itself transformers compiles for a static cache on a GPU, by Inductor, what is compiled here.
+    # On a GPU, transformers would itself compile the static cache with Inductor.
     kwargs = {"max_new_tokens": 30, "do_sample": False, "pad_token_id": 0, "eos_token_id": None, "disable_compile": True}
     with torch.no_grad():
         expected = model.generate(ids, **kwargs)
@@ -31,7 +31,7 @@ def test_thirty_greedy_tokens(name, cache, device, compiles):
         got = model.generate(ids, **kwargs, **({"cache_implementation": cache} if cache else {}))
         assert torch.equal(got, expected)
         assert len(compiles) <= 3
-        # A second prompt of the same length needs no more.
+        # A second prompt of the same length compiles nothing new.
         seen = len(compiles)
         model.generate(ids.flip(1), **kwargs, **({"cache_implementation": cache} if cache else {}))
         assert len(compiles) == seen

@@ -1,6 +1,6 @@
 # ===- test_gradients.py - What a compiled function differentiates itself ----------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""torch.func inside of what is compiled for inference, and training by another backend beside it."""
+"""torch.func inside code that is compiled for inference, and training with another backend beside it."""
 import subprocess
 import sys
 import textwrap
@@ -55,7 +55,7 @@ def test_functions_of_torch_func(name, enabled):
 
 
 def test_a_backward_that_another_backend_compiles():
-    """It is compiled while the rest of a broken graph runs."""
+    """The backward is compiled while the rest of a function with a graph break runs."""
     code = """
         import torch
         import luminal._backend

@@ -32,7 +32,7 @@ CHANGES = {
 @pytest.mark.parametrize("finds", [False, True])
 @pytest.mark.parametrize("way", ["torch.compile", "guarded", "luminal.compile"])
 def test_what_changes_of_a_tensor_is_seen(monkeypatch, way, finds):
-    """Whatever changes of the same object, with and without the places where PyTorch holds that."""
+    """Every change of the same tensor object is detected, with and without the known layout of PyTorch's objects."""
     assert luminal._layout.find() is not None
     if not finds:
         monkeypatch.setattr(luminal._layout, "find", lambda: None)
@@ -78,7 +78,7 @@ def test_types_that_change_are_seen():
 
 
 def test_places_are_found_by_what_differs():
-    """An object of which another thing lies there is no tensor as this version of PyTorch has them."""
+    """An object in which a property has another offset is not accepted as a tensor of this version of PyTorch."""
     offset = luminal._objects.reader().offset
     found = luminal._layout.find()
     tensor = torch.arange(24.0)[2:22].view(4, 5)
@@ -95,7 +95,8 @@ def test_places_are_found_by_what_differs():
 
 @pytest.mark.parametrize("versions", [False, True])
 def test_weights_replaced_in_modules(monkeypatch, versions):
-    """However a module's dictionaries change, with and without their versions; what was replaced is freed by the next call."""
+    """Weights are replaced in every way that changes a module's dictionaries, with and without dictionary versions; the
+    next call releases the replaced ones."""
     assert luminal._stored.has_versions() == (sys.version_info < (3, 14))
     if not versions:
         monkeypatch.setattr(luminal._stored, "has_versions", lambda: False)

@@ -39,14 +39,14 @@ def llama(folder, model):
 
 
 def resident():
-    """Bytes of memory that the process has, without what malloc keeps."""
+    """Resident memory of the process in bytes, without memory that malloc caches."""
     ctypes.CDLL(None).malloc_trim(0)
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def private():
-    """The same without pages of files, which the system takes back when it likes."""
+    """The same without file-backed pages, which the system may reclaim at any time."""
     ctypes.CDLL(None).malloc_trim(0)
     with open("/proc/self/statm") as file:
         _, there, shared, *_ = map(int, file.read().split())
@@ -60,7 +60,7 @@ def expected(model, ids, count):
 
 @pytest.fixture(params=[0, 1], ids=["read at once", "read late"])
 def lag(request, llama, monkeypatch):
-    """How many steps later tokens are read: 1 is what a GPU does."""
+    """Number of steps by which reading tokens lags behind; 1 on a GPU."""
     monkeypatch.setattr(llama._engine, "lag", request.param)
     return request.param
 
@@ -95,7 +95,7 @@ def test_the_cache_ends_a_text(folder, model):
 
 
 def test_ten_thousand_tokens(llama, monkeypatch):
-    """Memory stays as it is, and nothing is compiled again."""
+    """Memory does not grow, and nothing is compiled again."""
     monkeypatch.setattr(_cache, "compile_archive", None)
     ends, llama._engine.ends = llama._engine.ends, frozenset()
     try:
@@ -129,7 +129,7 @@ def test_draws(llama):
 
 
 def test_what_is_left_is_what_transformers_leaves():
-    """By the rows of transformers' own processors: no token is drawn that they rule out, and each other one is."""
+    """Compares with transformers' processors: tokens that they exclude are never drawn, and every other one is."""
     torch.manual_seed(0)
     logits, seen = torch.randn(50), [3, 4, 4, 9]
     given = {"temperature": 1.5, "top_k": 12, "top_p": 0.8, "repetition_penalty": 1.7}
@@ -146,7 +146,8 @@ def test_what_is_left_is_what_transformers_leaves():
 
 @pytest.mark.parametrize("lag", [0, 1])
 def test_texts_are_written_together(lag, folder, model, llama):
-    """More than the pages hold, of unequal lengths, in one thread and in several; one is left before its end, some are drawn."""
+    """More texts than the pages hold, of different lengths, from one thread and from several; one is abandoned, some are
+    sampled."""
     small = llm.LLM(folder, chunk=8, batch=4, page=4, pages=20, cache_length=64)
     small._engine.lag = lag
     prompts = [[4 + i] * (1 + 5 * i) for i in range(8)]
@@ -184,7 +185,7 @@ def test_a_text_for_each_prompt(llama):
 
 
 def test_sixty_four_texts_of_one_artifact(folder, llama, monkeypatch):
-    """The same program for any number of them."""
+    """The same program serves any number of texts."""
     wide, sizes = llm.LLM(folder, chunk=16, batch=64, page=8, pages=1216, cache_length=152), set()
     run = wide._steps.run
     monkeypatch.setattr(wide._steps, "run", lambda *args: sizes.add(len(args[0])) or run(*args))
@@ -203,12 +204,13 @@ def test_sixty_four_texts_of_one_artifact(folder, llama, monkeypatch):
 
 
 def test_steps_do_not_wait_for_tokens(llama, lag, monkeypatch):
-    """Where tokens are read late, each step but the first of a text is started before those of the last one are read."""
+    """If tokens are read late, each step of a text except for the first starts before the tokens of the previous one are
+    read."""
     unread, run = [], llama._steps.run
     monkeypatch.setattr(llama._steps, "run", lambda *args: unread.append(len(llama._engine._unread)) or run(*args))
     done = llama.generate(list(range(4, 20)), max_tokens=9)
     assert len(done.tokens) == 9 and unread == [0] * 2 + [lag] * 8
-    # After an end of text one step more was started, if at all.
+    # At most one further step was started after the end of the text.
     unread.clear()
     monkeypatch.setattr(llama._engine, "ends", frozenset([done.tokens[4]]))
     first = done.tokens.index(done.tokens[4]) + 1
@@ -228,7 +230,7 @@ def test_host_runs_as_many_calls_for_a_late_token_as_for_an_early_one(llama, lag
         tokens = len(stream.completion.tokens)
         sys.setprofile(note)
         try:
-            next(stream)  # some tokens are no piece of text yet
+            next(stream)  # some tokens do not complete a piece of text
         finally:
             sys.setprofile(None)
         if len(stream.completion.tokens) == tokens + 1:
@@ -250,7 +252,7 @@ class Mapped(torch.nn.Module):
 
 
 def test_the_page_s_programs_write_the_same_text(folder, model, tmp_path, monkeypatch, capsys):
-    """From the checkpoint to an artifact, and from that to tokens in C."""
+    """Compiles the page's examples: from the checkpoint to an artifact, and from that to tokens in C."""
     text = (conftest.ROOT / "docs/LanguageModels.md").read_text()
     text = text[text.index("## Without Python"):]
     save, write = (re.search(rf"```{kind}\n(.*?)```", text, re.S).group(1) for kind in ("python", "c"))
@@ -258,7 +260,7 @@ def test_the_page_s_programs_write_the_same_text(folder, model, tmp_path, monkey
     exec(save.replace('"Llama-3.2-1B"', repr(str(folder))).replace("512", "64"), {})
     ids = capsys.readouterr().out.split()
     (tmp_path / "write.c").write_text(write)
-    library = pathlib.Path(_capi.library()._name).resolve()  # which has what the runtime's has
+    library = pathlib.Path(_capi.library()._name).resolve()  # it contains the runtime's functions too
     subprocess.run(["cc", "-Wall", "-Werror", "write.c", f"-I{conftest.ROOT}/include", library, f"-Wl,-rpath,{library.parent}", "-o", "write"],
                    check=True)
     out = subprocess.run(["./write", "llama.lum", "20", *ids], check=True, capture_output=True, text=True).stdout
@@ -266,7 +268,7 @@ def test_the_page_s_programs_write_the_same_text(folder, model, tmp_path, monkey
 
 
 def test_weights_are_moved_by_chunks(tmp_path):
-    """The host has no more of them at a time than two chunks: pages of the file are given back."""
+    """The host holds at most two chunks of the weights at a time: pages of the file are released."""
     made = {"large": torch.randn(24 << 20), "odd": torch.randn(7, 1234567)[:, :1000003].contiguous(), "none": torch.empty(0)}
     safetensors.torch.save_file(made, tmp_path / "weights.safetensors")
     model = Mapped(safetensors.torch.load_file(tmp_path / "weights.safetensors"))
@@ -284,7 +286,7 @@ def test_weights_are_moved_by_chunks(tmp_path):
 
 @pytest.mark.parametrize("name, dtype", [("llama", "auto"), ("llama", "bfloat16"), ("mixtral", "auto"), ("gemma3_images", "auto")])
 def test_a_device_is_given_what_the_host_would_have(name, dtype, tmp_path):
-    """Also where weights are converted, or the experts of a layer joined."""
+    """Also if weights are converted, or the experts of a layer joined."""
     tiny_checkpoint.write(tmp_path, name)
     kind = dtype if dtype == "auto" else getattr(torch, dtype)
     files = _checkpoint._check_weights(tmp_path)
@@ -298,7 +300,7 @@ def test_a_device_is_given_what_the_host_would_have(name, dtype, tmp_path):
 
 
 def test_the_host_does_not_have_what_is_joined_on_a_device(tmp_path):
-    """Where the device is the host, it has the weights once."""
+    """If the device is the host, the weights are in memory once."""
     config = transformers.MixtralConfig(**tiny_checkpoint._SIZES | {"intermediate_size": 40000}, num_local_experts=4, num_experts_per_tok=2)
     transformers.MixtralForCausalLM(config).save_pretrained(tmp_path)
     files = _checkpoint._check_weights(tmp_path)
@@ -308,13 +310,13 @@ def test_the_host_does_not_have_what_is_joined_on_a_device(tmp_path):
         model = _checkpoint._load_to(tmp_path, files, "auto", _transfers.Uploader(torch.device("cpu"), chunk=1 << 20))
         return private() - before, sum(p.nbytes for p in model.parameters())
 
-    # The first one imports as well.
+    # The first load also imports modules.
     (_, size), (taken, _) = load(), load()
     assert size > 200 << 20 and taken < 1.25 * size
 
 
 def test_weights_on_the_host_are_mapped(folder, llama):
-    """There is no copy of them, also in the program that has run."""
+    """There is no copy of the weights, even after the program has run."""
     llama.generate([4, 5], max_tokens=3)
     with open("/proc/self/maps") as file:
         spans = [tuple(int(at, 16) for at in line.split()[0].split("-")) for line in file if str(folder) in line]

@@ -17,7 +17,7 @@ FOLDER = pathlib.Path(__file__).resolve().parents[2] / "utils/bench/llm"
 
 @pytest.fixture(scope="module")
 def suite():
-    """The names of the command line."""
+    """The names defined by the command line program."""
     sys.path.insert(0, str(FOLDER))
     try:
         yield runpy.run_path(str(FOLDER / "__main__.py"), run_name="llm_bench")
@@ -43,7 +43,7 @@ def rows_of(suite, folder):
 
 
 class Page(html.parser.HTMLParser):
-    """What a page has: tags in order, texts by class, and that all tags are closed and nothing is fetched."""
+    """Parses a page: tags in order, and texts by class. Checks that all tags are closed and that nothing is fetched."""
 
     VOID = {"meta", "link", "br", "img"}
 
@@ -58,7 +58,8 @@ class Page(html.parser.HTMLParser):
             self.check_texts(xml.etree.ElementTree.fromstring(svg))
 
     def check_texts(self, svg):
-        """None leaves the chart, and none of a row or a column of ticks lies on the next one. A letter is taken to be 6.5 wide."""
+        """Checks that no text leaves the chart and that tick labels do not overlap, assuming a width of 6.5 for each
+        letter."""
         spans = []
         for text in svg.iter("{http://www.w3.org/2000/svg}text"):
             size, kind = 6.5 * len(text.text), text.get("class")
@@ -110,7 +111,7 @@ def test_rows_of_a_tiny_model(suite, call, tmp_path, capfd):
     assert "tiny, luminal, 1 x 8 + 4 tokens, float32, cpu: TTFT " in out and " x eager" in out
     page = Page((tmp_path / "report.html").read_text())
     assert len(page.all("tr")) == 4 and len(page.all("rect")) == 3 + 3 + 3 + 2 + 1
-    # What is there is not measured again.
+    # Existing results are not measured again.
     assert call("run", "--model", "tiny", *options) == 0
     assert "0 rows, 0 failed, 3 were there" in capfd.readouterr().out
 
@@ -127,7 +128,7 @@ def test_every_model_can_be_made(suite):
         assert abs(sizes[name] / billions - 1) < 0.02, name
 
 
-# Sizes of small models of the same kinds: of the windows and experts there are several.
+# Sizes for small models of the same kinds, with more than one window and expert.
 SMALL = {"hidden_size": 64, "intermediate_size": 96, "moe_intermediate_size": 32, "num_attention_heads": 4, "num_key_value_heads": 2,
          "vocab_size": 320}
 EXPERTS = {"num_experts": 8, "num_experts_per_tok": 2}
@@ -143,13 +144,13 @@ SMALL_MODELS = {
 }
 
 
-# The parts of the others are among theirs; all models with LUMINAL_ALL_ARCHITECTURES=1.
+# The other models consist of the same parts; LUMINAL_ALL_ARCHITECTURES=1 tests all models.
 CHOSEN = list(SMALL_MODELS) if os.environ.get("LUMINAL_ALL_ARCHITECTURES") else ["gemma-4-26b", "deepseek-v3-cut"]
 
 
 @pytest.mark.parametrize("name", CHOSEN)
 def test_every_kind_of_model_is_right_when_small(suite, name):
-    """What the suite compiles of each model, cut to two layers, in both of our forms, for two texts."""
+    """Compiles each model of the suite, cut to two layers, in both of our forms, for two texts."""
     import backends
     import catalog
     import measure
@@ -204,7 +205,7 @@ def test_failures_are_rows(suite, call, tmp_path, monkeypatch, capsys):
     killed, exited, stopped = rows_of(suite, tmp_path)
     assert killed["load_seconds"] == 2.5 and killed["failure"].startswith("killed by signal 9")
     assert (exited["failure"], stopped["failure"]) == ("exit code 1: no memory", "stopped after 5 s")
-    # They are not tried again unless that is asked for.
+    # Failed runs are repeated only on request.
     fake_child(monkeypatch, suite, tmp_path, "put(json.dumps({'row': 0, 'done': True, 'step_ms': 1.0}))")
     assert call("run", *SHAPE, "--backend", "eager") == 0
     assert len(rows_of(suite, tmp_path)) == 3
@@ -220,7 +221,7 @@ def test_pages_of_many_runs(suite, call, tmp_path, monkeypatch):
     assert call("run", *SHAPE, "--layers", 2, "--backend", "max-autotune") == 1
     assert call("dashboard", "-o", tmp_path / "dashboard.html") == call("report", "-o", tmp_path / "report.html") == 0
     page = Page((tmp_path / "dashboard.html").read_text())
-    # Two figures of two backends in three of the four runs.
+    # Two figures for two backends in three of the four runs.
     assert len(page.all("circle")) == 12 and len(page.all("figure")) == 2 and len(page.texts["run"]) == 8
     assert page.texts["axis"] == ["ms", "ms"]
     ticks = page.texts["tick"]

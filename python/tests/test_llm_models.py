@@ -14,14 +14,15 @@ from test_serve import Client
 PROMPT = "The river turns the wheel, and the rain"
 
 
-# Llama is what test_llm.py reads. The parts of the others are among those of the chosen; all with LUMINAL_ALL_ARCHITECTURES=1.
+# test_llm.py tests Llama. The other models consist of the parts of the chosen ones; LUMINAL_ALL_ARCHITECTURES=1 tests
+# all.
 CHOSEN = [name for name in tiny_checkpoint.MODELS if name not in ("llama", "gemma3", "mixtral", "qwen3_moe")
           or os.environ.get("LUMINAL_ALL_ARCHITECTURES") and name != "llama"]
 
 
 @pytest.mark.parametrize("name", CHOSEN)
 def test_greedy_text_is_that_of_transformers(name, tmp_path):
-    """Of a checkpoint folder, from Python and by HTTP."""
+    """Greedy text of a checkpoint folder, from Python and over HTTP."""
     model = tiny_checkpoint.write(tmp_path, name)
     ours = llm.LLM(tmp_path, chunk=8, cache_length=128)
     done, ids = ours.generate(PROMPT, max_tokens=40), ours.encode(PROMPT)
@@ -59,7 +60,8 @@ def make(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_step_is_the_model(name):
-    """Two texts of unequal length, in pages of any order: the logits of each token are those of the whole text at once."""
+    """Two texts of different lengths, in pages in any order: the logits of each token equal those of the whole text at
+    once."""
     model, ids = make(name), torch.randint(1, 300, (2, 24))
     with torch.no_grad():
         want = model(ids).logits.float()
@@ -87,7 +89,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_pages_cannot_hold_is_refused(name):
-    """None of these is wrong without a word."""
+    """Each of these raises an error instead of giving wrong results."""
     message = {"Bloom": "4 of its 4 layers do not use transformers' AttentionInterface", "Doge": "its attention has a mask of its own",
                "GPTJ": "4 of its 4 layers do not use", "DiffLlama": "a layer has attention more than once"}.get(name, STATES)
     with pytest.raises(luminal.ArgumentError, match=f"{name}ForCausalLM cannot be run over pages: .*{message}"):

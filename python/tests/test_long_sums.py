@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Errors of long sums in float32: they are added in blocks, so that they stay near those of PyTorch."""
+"""Errors of long sums in float32. Sums are computed in blocks, so their errors stay close to PyTorch's."""
 import pytest
 import torch
 
@@ -10,7 +10,7 @@ EPSILON = 2.0**-24
 
 
 def error_of(function, *inputs):
-    """The largest error beside float64, by the largest result."""
+    """The largest error compared with float64, relative to the largest result."""
     with torch.no_grad():
         result = luminal.compile(function, inputs)(*inputs)
         exact = function(*(x.double() for x in inputs))
@@ -22,7 +22,7 @@ def test_products_over_many_factors(rows, columns):
     generator = torch.Generator().manual_seed(rows)
     x = torch.rand(rows, 1 << 16, generator=generator)
     w = torch.rand(columns, 1 << 16, generator=generator)
-    # 192 of them where each factor is added to the sum of all before it.
+    # Adding the terms one after the other would give 192 EPSILON.
     assert error_of(lambda x, w: x @ w.T, x, w) < 16 * EPSILON
     assert error_of(lambda x, w: x @ w, x, w.T.contiguous()) < 16 * EPSILON
 

@@ -59,7 +59,7 @@ def test_every_dtype(device, dtype):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_several_states(device):
-    """The softmax of rows of a stream: a maximum, a sum, and what they divide."""
+    """An online softmax over rows: a running maximum, a running sum, and the weighted values."""
 
     def model(rows, values):
         def step(carry, row):
@@ -79,7 +79,7 @@ def test_several_states(device):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_what_the_state_does_not_need_leaves_the_loop(device):
-    """A layer of Mamba: products with what a trip reads before it, sums over the states of a channel behind it."""
+    """A layer of Mamba: products of a trip's inputs before the loop, and sums over the states of a channel after it."""
     channels, states, steps = 24, 8, 33
 
     class Layer(torch.nn.Module):
@@ -180,7 +180,7 @@ PAIRS = [torch.add, torch.sub, torch.mul, torch.maximum, torch.minimum, lambda x
 
 
 def random_step(choose):
-    """A step of random ops on one or two states, a row, a row of another shape and what all trips read."""
+    """A step of random ops on one or two states, a row, a row of another shape, and a tensor that all trips read."""
     program = [(choose.choice(FUNCTIONS), choose.choice(PAIRS), choose.randrange(99), choose.randrange(99)) for _ in range(6)]
     numbers = [choose.randrange(99) for _ in range(4)]
 

@@ -1,7 +1,7 @@
 # ===- test_masks.py - What attention leaves out where a mask hides it ------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A mask that is computed from places, as a window is, is added to the scores: what it hides is left out where that is the
-same, and counts where it is not, since no number plus -inf is NaN but NaN itself and +inf."""
+"""A mask that is computed from positions, such as a window, is added to the scores. Masked keys may be skipped only where
+that gives the same result: a number plus -inf is -inf, but NaN and +inf give NaN."""
 import pytest
 import torch
 import torch.nn.functional as F
@@ -34,7 +34,7 @@ def change(tensors, which, key, value):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("shape", [(2, 2, 2048), (8, 8, 512)], ids=["few", "many"])
 def test_window(shape, device, dtype):
-    """Of few texts and heads a GPU cuts the keys into parts; of many, blocks of rows look at what others leave out."""
+    """For few texts and heads, a GPU splits the keys (split-kv); for many, blocks of rows read what other blocks skip."""
     def values():
         return torch.randn(*shape, WIDTH, generator=generator).to(device, dtype)
 
@@ -42,13 +42,13 @@ def test_window(shape, device, dtype):
     tensors = [values() for _ in range(3)]
     call = luminal.compile(attend, tuple(tensors))
     rtol = 1e-3 if dtype == torch.float32 else 2e-2
-    large = min(1e25, torch.finfo(dtype).max)  # Its square is above all numbers, but in f16.
-    # Of keys and values also the last one, which few rows see, and one that no row of the first blocks does.
+    large = min(1e25, torch.finfo(dtype).max)  # Its square overflows, except in f16.
+    # Change keys and values, including the last one, which few rows see, and one that no row of the first blocks sees.
     for which, key, value in [(None, 0, 0.0), (1, 200, float("nan")), (1, shape[-1] - 1, float("inf")), (1, 300, -float("inf")),
                               (2, 200, float("nan")), (2, shape[-1] - 1, float("inf")), (1, 200, large), (0, 200, large)]:
         changed = change(tensors, which, key, value)
         if which in (0, 1) and value == large:
-            # Scores of a few rows alone are above all numbers, masked ones among them.
+            # Only the scores of a few rows overflow, some of them masked.
             other = changed[1 - which]
             other[0, 1, 40, 3] = other[0, 1, 450, 3] = large
         want = expected(*changed)
@@ -60,7 +60,7 @@ def test_window(shape, device, dtype):
                          ids=["floor", "clamp", "log of sigmoid"])
 @pytest.mark.parametrize("device", DEVICES)
 def test_functions_of_masked_scores(function, device):
-    """That make nothing else of -inf leave out what it hides."""
+    """Functions that map only -inf to zero allow masked keys to be skipped."""
     def attend(q, k, v):
         place = torch.arange(q.shape[-2], device=q.device)
         scores = torch.where(place[:, None] >= place, q @ k.mT, float("-inf"))
@@ -80,8 +80,8 @@ def test_functions_of_masked_scores(function, device):
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("shape, keys", [((2, 2, 1536), 1536), ((1, 1, 80), 4000)], ids=["many", "few"])
 def test_attention_without_a_softmax(function, dtype, device, shape, keys):
-    """Both products are walked jointly, and hidden keys are left out; those whose values are no number count. Of few queries
-    parts of the keys are walked at once."""
+    """Both products iterate over the keys together, and masked keys are skipped; masked non-finite values count. For few
+    queries, the keys are split (split-kv)."""
     def attend(q, k, v):
         key, query = torch.arange(keys, device=q.device), torch.arange(keys - q.shape[-2], keys, device=q.device)
         scores = torch.where(query[:, None] >= key, q @ k.mT, float("-inf"))
@@ -97,7 +97,7 @@ def test_attention_without_a_softmax(function, dtype, device, shape, keys):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_a_mask_that_is_multiplied(device):
-    """As in sequential recommenders: a number times 0 is 0, where it is one."""
+    """A multiplied mask, as in sequential recommenders: only finite numbers times 0 are 0."""
     def attend(q, k, v):
         place = torch.arange(q.shape[-2], device=q.device)
         return (F.silu(q @ k.mT) * (place[:, None] >= place) / q.shape[-2]) @ v

@@ -7,7 +7,7 @@ from torch import nn
 
 
 def check_writes(function, *inputs):
-    """Results and what became of the inputs, at two calls."""
+    """Compares results and inputs after each of two calls."""
     compiled = helpers.compile(function)
     for _ in range(2):
         ours, theirs = [x.clone() for x in inputs], [x.clone() for x in inputs]

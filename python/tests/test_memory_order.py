@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reductions of dims that are not stored last, whose results are stored as their operands are; of short ones; transposes."""
+"""Reductions over dims that are not stored last, whose results have the memory order of their operands; reductions over
+short dims; transposes."""
 import luminal
 import pytest
 import torch
@@ -13,7 +14,7 @@ FUNCTIONS = {
 }
 
 
-# A vector and less, whole vectors, what is left of them; one row and several.
+# Fewer elements than a vector, whole vectors, and a remainder; one row and several.
 @pytest.mark.parametrize("shape", [(2, 7, 5), (1, 40, 64), (3, 33, 100), (2, 128, 261)], ids=str)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -22,14 +23,14 @@ def test_moved_rows(name, dtype, shape):
     x = (2 * torch.randn(shape)).to(dtype)
     found = luminal.compile(FUNCTIONS[name], (x,))(x)
     exact = FUNCTIONS[name](x.double())
-    # A result is rounded once, and a bf16 one at each op besides.
+    # Results are rounded once; bf16 results in addition at each op.
     bound = {torch.float32: 2e-6, torch.float64: 1e-14, torch.bfloat16: 3e-2}[dtype]
     for result, expected in zip(*(r if isinstance(r, tuple) else (r,) for r in (found, exact)), strict=True):
         assert result.dtype == dtype
         torch.testing.assert_close(result.double(), expected, rtol=bound, atol=8 * bound)
 
 
-# What is left of a block along both axes; lines in one set of the cache, and in many.
+# A partial block along both axes; rows that map to one cache set, and to many.
 @pytest.mark.parametrize("shape", [(3, 37, 261), (1, 1024, 150), (2, 70, 512)], ids=str)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64, torch.bool], ids=str)
 def test_transposed_blocks(dtype, shape):
@@ -59,7 +60,7 @@ def test_short_rows(rows, length):
         torch.testing.assert_close(result, expected, rtol=1e-6, atol=1e-6, equal_nan=True)
 
 
-# One vector and less, what is left of whole ones; more elements of the last dim than are taken beside each other.
+# At most one vector, a remainder after whole vectors, and more elements of the last dim than are processed at a time.
 @pytest.mark.parametrize("shape", [(7,), (16,), (3, 37), (9000,)], ids=str)
 @pytest.mark.parametrize("count", [2, 3, 4, 5])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64, torch.int64, torch.bool], ids=str)
@@ -75,13 +76,13 @@ def test_short_last_dims(dtype, count, shape):
 
     compiled = luminal.compile(function, (x, *parts))
     for result, expected in zip(compiled(x, *parts), function(x, *parts), strict=True):
-        if dtype == torch.bfloat16:  # rounded once where PyTorch rounds at each op
+        if dtype == torch.bfloat16:  # rounded once, while PyTorch rounds at each op
             torch.testing.assert_close(result, expected, rtol=2e-2, atol=0.5)
         else:
             assert torch.equal(result, expected)
 
 
-# The parts of complex numbers are read at a distance of two, and each is computed of both.
+# The parts of complex numbers are read with stride two, and each depends on both.
 @pytest.mark.parametrize("size", [5, 64, 4099])
 def test_complex_parts(size):
     torch.manual_seed(0)

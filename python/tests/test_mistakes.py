@@ -1,7 +1,7 @@
 # ===- test_mistakes.py - What a user does wrong, and the sentence that says so --===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Each mistake in Python is a LuminalError of one line, which names what is wrong, and the line of the user's code where the
-model is at fault. The mistakes on the command line are in test/Tools/mistakes.test."""
+"""Each mistake in Python raises a LuminalError of one line that names the problem, and the line of the user's code if the
+model is at fault. test/Tools/mistakes.test has the mistakes on the command line."""
 import inspect
 import warnings
 
@@ -82,7 +82,7 @@ def text_file(folder):
 
 
 def of_torch_compile(function, **options):
-    """What torch.compile raises for it is torch's own, with ours inside."""
+    """torch.compile raises its own exception, which contains ours."""
     try:
         torch.compile(function, backend=_backend.backend, options={"fallback": "error", **options})(X)
     except torch._dynamo.exc.BackendCompilerFailed as error:
@@ -142,7 +142,7 @@ def test_mistake(name, tmp_path, capfd):
     message = str(caught.value)
     assert text in message and len(message.splitlines()) == 1 and len(message) < 400, message
     assert "eval_with_key" not in message and "/proc/" not in message and "/luminal/_" not in message
-    assert capfd.readouterr().err == ""  # nor does PyTorch say it once more
+    assert capfd.readouterr().err == ""  # PyTorch does not print the error again
 
 
 def test_rules_of_no_use_are_told(tmp_path):

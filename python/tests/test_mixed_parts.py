@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Real tensors beside complex ones, copies of views, and differences of none."""
+"""Real tensors beside complex ones, copies of views, and differences along no dims."""
 import luminal
 import pytest
 import torch

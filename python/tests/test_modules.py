@@ -108,8 +108,8 @@ def test_training_mode_statistics():
 
 
 def test_training_mode_statistics_in_half_precision(compiles):
-    """PyTorch says that the new running statistics of this op are f32, and gives them in their own type where it runs
-    the op itself."""
+    """PyTorch declares the new running statistics of this op as f32, but returns them in their own type when it runs the
+    op itself."""
     def function(x, weight, bias, mean, variance):
         return torch.ops.aten._batch_norm_with_update(x, weight, bias, mean, variance, 0.1, 1e-5)[0]
 
@@ -134,7 +134,7 @@ def test_copies_of_a_compiled_module():
 
 
 def test_sums_of_sizes(compiles):
-    """A sum of more than two sizes is an op that archives do not have."""
+    """torch.export represents a sum of more than two sizes by an op that archives do not support."""
     def function(x):
         return x[:, : sum(x.shape) - 5] * 2
 
@@ -148,7 +148,7 @@ def test_sums_of_sizes(compiles):
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("strided", [False, True])
 def test_views_of_inputs(dynamic, strided):
-    """Results in the memory of an argument have its strides and places, beside one that is computed."""
+    """Results that are views of an argument have its memory and strides, beside a computed result."""
     def function(x):
         return *torch.hsplit(x, [1, 2, 3]), x.transpose(0, 2)[1:], x.view_as(x), x[:, x.shape[0] - 2], x.flatten() * 2
 

@@ -30,7 +30,7 @@ class LSTM(nn.Module):
 
 
 class Convolution(nn.Module):
-    """Of a graph: the mean of the neighbours."""
+    """A graph convolution: the mean of the neighbours."""
 
     def __init__(self, width, out):
         super().__init__()
@@ -63,7 +63,8 @@ TEXT = {"vocab_size": 96, "hidden_size": 32, "intermediate_size": 64, "num_hidde
 IMAGE = {"pixel_values": torch.randn(1, 3, 32, 32)}
 DECODER = ["model", "model.embed_tokens", "model.layers.[01]", "model.layers.[01*].*layernorm", "model.layers.[01*].self_attn",
            "model.layers.[01].self_attn.?_proj", "lm_head"]
-# Models, and the modules that their steps are named for: each step for some of these alone, and each of these by a step.
+# Models, with the modules for which their steps must be named: each step is named for some of these only, and each of
+# these occurs.
 MODELS = {
     "llama": (lambda: transformer("LlamaForCausalLM", **TEXT), [*DECODER, "model.layers.[01].mlp", "model.layers.[01].mlp.*"]),
     "vit": (lambda: transformer("ViTForImageClassification", IMAGE, image_size=32, patch_size=8, hidden_size=32,
@@ -81,12 +82,12 @@ MODELS = {
     "gnn": (lambda: (GNN(), (torch.randn(6, 8), torch.randint(0, 6, (2, 12))), {}),
             ["first", "first.own", "first.near", "second", "second.own", "second.near", "GNN"]),
 }
-# Modules that have steps of their own on some machines, and are part of others' on the rest, by its caches.
+# Modules that have their own steps on some machines and are fused into others' steps on the rest, depending on caches.
 MAY = ["model.layers.[01].mlp.experts.act_fn", "resnet.encoder.stages.1.layers.0.activation"]
 
 
 def paths_of(name):
-    """The modules that a step is named for, as patterns, and its kind."""
+    """The modules for which a step is named, as patterns, and its kind."""
     found = re.fullmatch(r"(.*) \(([^()]+)\)", name)
     assert found is not None, name
     paths = []
@@ -112,7 +113,7 @@ def check(names, model, expected):
 
 @pytest.fixture
 def loaded(monkeypatch):
-    """The artifacts that are loaded, in order."""
+    """The artifacts in the order of loading."""
     artifacts = []
     from_bytes = luminal._artifact.Artifact.from_bytes
 
@@ -175,7 +176,7 @@ def test_equal_graphs_share_an_artifact_and_keep_their_names(loaded, tmp_path, m
 
 
 def test_sources_are_the_users_lines():
-    """Not those of PyTorch's modules."""
+    """Sources are lines of the user's code, not of PyTorch's modules."""
     class Model(nn.Module):
         def __init__(self):
             super().__init__()

@@ -17,7 +17,7 @@ __all__ = ["calls"]
 
 @pytest.fixture(params=[True, False], ids=["one function", "ctypes"])
 def is_one(request, monkeypatch):
-    """Both ways, of which ctypes is for interpreters without these functions."""
+    """Runs with the builtin function, and with ctypes, which other interpreters use."""
     assert _python.is_available()
     if not request.param:
         monkeypatch.setattr(_python, "_maker", lambda: None)
@@ -25,7 +25,7 @@ def is_one(request, monkeypatch):
 
 
 class Counting(nn.Module):
-    """Counts its calls, and refuses the third."""
+    """Counts its calls, and raises in the third."""
 
     def __init__(self):
         super().__init__()
@@ -52,7 +52,7 @@ def test_a_call_that_fails_is_made_once(is_one):
 
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_outputs_that_cannot_be_made(monkeypatch, is_one, dynamic):
-    """What raises where one is made is raised by the call, which then works again."""
+    """An exception while creating an output is raised by the call; later calls work."""
     make, fails = _outputs.allocator(torch.device("cpu")), []
 
     def allocate(*kind):
@@ -82,7 +82,7 @@ def test_arguments_in_a_tuple(calls, is_one):
 
 
 def test_weights_that_nothing_counts_writes_to(is_one):
-    """What depends on them is computed at each call."""
+    """Values that depend on such weights are computed at each call."""
     with torch.inference_mode():
         module = nn.utils.parametrizations.weight_norm(nn.Linear(8, 8)).eval()
         twin, x = copy.deepcopy(module), torch.rand(2, 8)
@@ -94,7 +94,7 @@ def test_weights_that_nothing_counts_writes_to(is_one):
 
 
 def test_other_weights_are_seen(is_one):
-    """Replaced, written to and reshaped, with what is prepared from them, in a callable and behind dynamo."""
+    """Weights are replaced, written to and reshaped, with values prepared from them, in a callable and through dynamo."""
     module = nn.utils.parametrizations.weight_norm(nn.Linear(8, 8)).eval()
     x = torch.rand(2, 8)
     forms = [helpers.compile(module), luminal.compile(module, (x,))]
@@ -110,7 +110,7 @@ def test_other_weights_are_seen(is_one):
 
 
 def test_functions_outlive_what_made_them():
-    """CPython reads a function's PyMethodDef at each collection of garbage."""
+    """CPython reads a function's PyMethodDef at each garbage collection."""
     call = _python._maker()(0)
     _python._maker.cache_clear()
     gc.collect()
@@ -121,7 +121,7 @@ def test_functions_outlive_what_made_them():
 
 @pytest.mark.parametrize("name", _python._NAMES)
 def test_without_a_function_of_python(monkeypatch, name):
-    """Then there is ctypes."""
+    """Calls then use ctypes."""
     known = ctypes.pythonapi
 
     class Less:

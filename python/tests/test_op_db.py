@@ -1,7 +1,7 @@
 # ===- test_op_db.py - PyTorch's own samples of its ops --------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Every fourteenth op of PyTorch's op_db in float32; all of them with LUMINAL_ALL_OPS=1 (op_samples.py: other types, and on
-a GPU)."""
+"""Every fourteenth op of PyTorch's op_db in float32; all of them with LUMINAL_ALL_OPS=1. (op_samples.py tests other
+types, and GPUs.)"""
 import os
 
 import op_samples
@@ -16,7 +16,7 @@ CHOSEN = list(OPS) if os.environ.get("LUMINAL_ALL_OPS") else list(OPS)[::14]
 
 @pytest.mark.parametrize("name", CHOSEN)
 def test_op(name, compiles):
-    """Right on samples of several sizes, and compiled unless a warning names what is not."""
+    """The op is correct for samples of several sizes, and compiled unless a warning names it."""
     left = op_samples.check(OPS[name], "cpu", torch.float32, 3)
     assert compiles or left
 

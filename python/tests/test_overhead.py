@@ -19,13 +19,13 @@ sys.path.insert(0, str(ROOT / "utils/bench"))
 
 import call_overhead
 
-# Instructions of Python that the package may run at a call, and at one of what luminal.compile returns: 23 and 96 of Python
-# 3.11. The time of a call is what utils/bench/call_overhead.py measures.
+# Maximum number of Python instructions of the package in a call of a compiled graph, and in a call of luminal.compile's
+# result: Python 3.11 needs 23 and 96. utils/bench/call_overhead.py measures the time of a call.
 INSTRUCTIONS, OF_CALLABLE = 26, 104
 
 
 def instructions(call):
-    """How many instructions of the package's Python code run in ``call``."""
+    """Number of Python instructions of the package that run in ``call``."""
     package, count = os.path.dirname(luminal.__file__) + os.sep, 0
 
     def trace(frame, event, _):
@@ -46,7 +46,7 @@ def instructions(call):
 
 
 class Asked(torch.Tensor):
-    """A tensor that notes what it is asked in Python, also where C asks: ``map(torch.Tensor.data_ptr, tensors)``."""
+    """A tensor that records accesses from Python, including those through C: ``map(torch.Tensor.data_ptr, tensors)``."""
 
     questions = []
 
@@ -58,7 +58,7 @@ class Asked(torch.Tensor):
 
 @pytest.fixture
 def calls(monkeypatch):
-    """Of each call of a compiled graph: the function, and its arguments."""
+    """The function and arguments of each call of a compiled graph."""
     seen = []
     direct = luminal._runner.GraphRunner.direct
 
@@ -78,7 +78,7 @@ def calls(monkeypatch):
 
 @pytest.mark.parametrize("guarded", [False, True])
 def test_python_looks_at_no_weight(monkeypatch, calls, guarded):
-    """What a call runs in Python does not depend on the number of weights, with or without dynamo's guards of them."""
+    """The work of a call in Python does not depend on the number of weights, with or without dynamo's guards for them."""
     monkeypatch.setattr(_versions, "GUARDS_WEIGHTS", guarded)
     assert luminal._objects.tensor_reader(True) is not None
     counts = []
@@ -102,7 +102,7 @@ def test_python_looks_at_no_weight(monkeypatch, calls, guarded):
 
 @pytest.mark.parametrize("guarded", [False, True])
 def test_python_looks_at_no_state(monkeypatch, calls, guarded):
-    """Nor on the number of tensors that it writes to; PyTorch counts each write once."""
+    """It does not depend on the number of written tensors either; PyTorch counts each write once."""
     monkeypatch.setattr(_versions, "GUARDS_WEIGHTS", guarded)
     counts = []
     for number in (2, 16, 64):
@@ -122,7 +122,7 @@ def test_python_looks_at_no_state(monkeypatch, calls, guarded):
 
 @pytest.mark.parametrize("kind", [call_overhead.Sum, call_overhead.States])
 def test_python_looks_at_no_tensor_of_a_callable(kind):
-    """Nor does what luminal.compile returns."""
+    """The same holds for the result of luminal.compile."""
     counts = []
     for number in (2, 16, 64):
         module, x = kind(number), torch.rand(4)
@@ -134,13 +134,13 @@ def test_python_looks_at_no_tensor_of_a_callable(kind):
             assert [s._version for s in module.parameters()] == [s._version for s in twin.parameters()]
             Asked.questions.clear()
             helpers.same(compiled(x.as_subclass(Asked)), twin(x))
-            assert Asked.questions  # what is of a class of its own is looked at
+            assert Asked.questions  # a tensor of another class is checked
             counts.append(instructions(lambda: compiled(x)))
     assert counts[0] == counts[1] == counts[2] and 0 < counts[0] <= OF_CALLABLE
 
 
 def test_structures_of_a_callable():
-    """Arguments and results of any structure, by position or name, and the error of a wrong one."""
+    """Arguments and results of any structure, by position or name, and the error for a wrong structure."""
     def function(pair, *, scale):
         return {"sum": pair[0] + pair[1]["b"] * scale, "both": (pair[0] * scale, [scale])}
 
@@ -157,7 +157,7 @@ def test_structures_of_a_callable():
 
 
 def test_writes_through_bases_are_checked():
-    """Arguments that share memory are given as their base, whose strides nothing guards."""
+    """Arguments that share memory are passed as their base, whose strides are unguarded."""
     def write(a, b):
         a.add_(1)
         return a + b
@@ -171,7 +171,7 @@ def test_writes_through_bases_are_checked():
 
 
 def test_loops_over_tensors_are_seen():
-    """By what the test above counts, were there any in the package."""
+    """The recording of the test above would notice loops over tensors in the package."""
     asked = [torch.rand(2).as_subclass(Asked) for _ in range(3)]
     Asked.questions.clear()
     list(map(torch.Tensor.data_ptr, asked))
@@ -182,7 +182,7 @@ def test_loops_over_tensors_are_seen():
 
 
 def test_calls_of_dynamo_are_those_counted(calls):
-    """Nothing of the package runs around them."""
+    """No other code of the package runs around these calls."""
     module, x = call_overhead.Sum(16), torch.rand(4)
     compiled = helpers.compile(module)
     with torch.no_grad():
@@ -198,7 +198,7 @@ def step(compiled, module, x):
 
 
 def test_addresses_are_read_at_each_call():
-    """Tensors of all kinds of owners, whose memory is replaced or freed between calls."""
+    """Tensors with all kinds of owners, whose memory is replaced or freed between calls."""
     module = call_overhead.Sum(16)
     compiled = helpers.compile(module)
     for i in range(50):
@@ -214,7 +214,7 @@ def test_addresses_are_read_at_each_call():
 
 
 def test_without_a_reader(monkeypatch):
-    """Another version of PyTorch may keep tensors in another way: then Python asks for addresses."""
+    """If another version of PyTorch lays out tensors differently, Python reads the addresses."""
     assert luminal._objects.reader() is not None
     monkeypatch.setattr(luminal._objects, "reader", lambda: None)
     test_addresses_are_read_at_each_call()
@@ -223,7 +223,7 @@ def test_without_a_reader(monkeypatch):
 @pytest.mark.parametrize("reads", [False, True])
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_what_weights_are_is_read_at_each_call(monkeypatch, reads, dynamic):
-    """Where dynamo does not guard it: by the library, or else in Python."""
+    """If dynamo does not guard the weights, the library checks them, or else Python."""
     monkeypatch.setattr(_versions, "GUARDS_WEIGHTS", False)
     assert luminal._objects.tensor_reader(True) is not None
     if not reads:
@@ -241,7 +241,7 @@ def test_what_weights_are_is_read_at_each_call(monkeypatch, reads, dynamic):
     run, x = made[-1], torch.randn(3, 8)
 
     def call(weight):
-        """As dynamo without these guards calls it."""
+        """Calls it as dynamo without these guards does."""
         with torch.no_grad():
             return run([weight, module.bias, *([3] if dynamic else []), x])[0]
 
@@ -264,7 +264,7 @@ def test_only_dynamic_extents_are_looked_at():
 
 
 def test_weights_replaced_while_threads_call():
-    """A call reads the old tensor or the new one, and neither is freed under it."""
+    """A call reads the old tensor or the new one, and neither is freed during the call."""
     module = nn.Linear(64, 64, bias=False)
     compiled, x = helpers.compile(module), torch.ones(1, 64)
     with torch.no_grad():
@@ -276,7 +276,7 @@ def test_weights_replaced_while_threads_call():
         with torch.no_grad():
             if index == 0:
                 for i in range(300):
-                    # PyTorch's tensors are the caller's: who frees one that another thread uses breaks eager calls too.
+                    # The caller must keep tensors alive: freeing one that another thread uses breaks eager calls too.
                     kept.append(module.weight.data)
                     module.weight.data = torch.full((64, 64), float(i % 7))
                 done.append(True)
@@ -288,7 +288,7 @@ def test_weights_replaced_while_threads_call():
 
 
 def test_threads_and_written_weights_are_seen_in_c(monkeypatch, calls):
-    """Calls that differ in these alone are one to Python, and right."""
+    """Such calls take the same path in Python, and give correct results."""
     made, threads = [], torch.get_num_threads()
     init = luminal._runner.Repeat.__init__
     monkeypatch.setattr(luminal._runner.Repeat, "__init__", lambda self, *rest: (made.append(self), init(self, *rest))[1])
@@ -296,7 +296,7 @@ def test_threads_and_written_weights_are_seen_in_c(monkeypatch, calls):
     step(helpers.compile(module), module, x)
     run, args = calls[-1]
     try:
-        for i in range(6):  # not through dynamo, which compiles anew for another number of threads
+        for i in range(6):  # not through dynamo, which recompiles for another number of threads
             torch.set_num_threads(1 + i % 3)
             with torch.no_grad():
                 module.parametrizations.weight.original0.mul_(1.5)
@@ -307,7 +307,7 @@ def test_threads_and_written_weights_are_seen_in_c(monkeypatch, calls):
 
 
 def test_without_functions_of_pytorch(monkeypatch):
-    """Then Python is asked for the number of threads."""
+    """Python then asks for the number of threads."""
     asked = []
     monkeypatch.setattr(luminal._objects, "library", lambda: object())
     luminal._objects.thread_counter.cache_clear()
@@ -320,7 +320,7 @@ def test_without_functions_of_pytorch(monkeypatch):
 
 
 def test_more_kinds_of_calls_than_are_kept(calls):
-    """Numbers of threads: what is kept of one is dropped while another thread may use it."""
+    """Many numbers of threads: the data kept for one is evicted while another thread may use it."""
     module, x = nn.Linear(16, 16), torch.randn(3, 16)
     compiled = helpers.compile(module)
     with torch.no_grad():

@@ -14,7 +14,7 @@ from torch import nn
 
 
 class Scaled(nn.Module):
-    """Its weight is computed from weights alone, and that takes long enough to be prepared."""
+    """A module whose weight is computed from weights only, expensively enough to be prepared."""
 
     def __init__(self):
         super().__init__()
@@ -35,7 +35,7 @@ def of_export(module, **options):
 @pytest.fixture(params=[(of_torch, True), (of_export, True), (of_torch, False)],
                 ids=["torch.compile", "luminal.compile", "torch.compile-python"])
 def make(request, monkeypatch):
-    """With PyTorch's functions for addresses and versions, and where it has them no more."""
+    """Runs with PyTorch's functions for addresses and versions, and without them."""
     function, natively = request.param
     assert luminal._objects.watch([0], False) is not None
     if not natively:
@@ -70,7 +70,7 @@ def test_changes_that_pytorch_sees(make, module):
         module.weight.data = torch.randn(64, 64)
         check(compiled, module)
         for _ in range(20):
-            # The allocator may give the same address to the next weight, with the same version.
+            # The allocator may give the next weight the same address and version.
             module.weight = None
             module.weight = nn.Parameter(torch.randn(64, 64))
             check(compiled, module)
@@ -102,7 +102,8 @@ def test_without_preparing(make, module):
 
 
 def test_inference_tensors(make):
-    """Nothing counts their versions: they are computed from at each call, but where the caller freezes them."""
+    """Their versions are not counted, so dependent values are computed at each call, unless the caller freezes the
+    weights."""
     with torch.inference_mode():
         module, x = Scaled(), torch.randn(3, 64)
         for freeze in (False, True):
@@ -127,7 +128,7 @@ def test_a_weight_that_becomes_an_inference_tensor(make, module):
 
 
 def test_calls_that_are_looked_at_and_others(module):
-    """Calls with gradients take another way than those without: both see the same changes."""
+    """Calls with gradients take another path than those without; both see the same changes."""
     compiled, x = of_export(module), torch.randn(3, 64)
     with torch.no_grad():
         helpers.same(compiled(x), module(x))
@@ -141,10 +142,10 @@ def test_calls_that_are_looked_at_and_others(module):
 
 
 def test_threads(make, module):
-    """Threads share what is prepared; a change between calls is seen by all."""
+    """Threads share prepared values, and all see a change between calls."""
     compiled, x = make(module), torch.randn(3, 64)
     with torch.no_grad():
-        compiled(x)  # PyTorch 2.11 does not compile in several threads at once
+        compiled(x)  # PyTorch 2.11 does not support compiling in several threads
         for _ in range(5):
             module.weight.copy_(torch.randn(64, 64))
             expected = module(x)
@@ -181,7 +182,7 @@ def test_invalidate_takes_models():
 
 
 def test_threads_number_a_change_once():
-    """Those that see a change at the same time prepare for one number, not each for its own."""
+    """Threads that see a change at the same time agree on one number instead of preparing several times."""
     tensors, numbers = [torch.zeros(2)], []
     watch = luminal._prepared.Watch([0], freeze=False)
     first = watch.number(tensors)
@@ -190,7 +191,7 @@ def test_threads_number_a_change_once():
     with watch._lock:
         for thread in threads:
             thread.start()
-        time.sleep(0.1)  # until all wait
+        time.sleep(0.1)  # until all threads wait
     for thread in threads:
         thread.join()
     assert numbers == [first + 1] * 4

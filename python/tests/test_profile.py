@@ -33,13 +33,13 @@ def test_profile(model, tmp_path):
     assert called | once == {kernel.name for kernel in compiled.report.kernels}
     assert sum(step.share for step in profile.steps) == pytest.approx(1)
     assert profile.ms == pytest.approx(sum(step.ms for step in profile.steps)) and min(s.ms for s in profile.steps) > 0
-    # Both products, and weights, input and output at least once.
+    # Both products; weights, input and output are moved at least once.
     assert sum(step.flops for step in profile.steps) >= 16 * (64 * 128 + 128 * 8)
     assert sum(step.bytes for step in profile.steps) >= 4 * (16 * 64 + 64 * 128 + 128 + 128 * 8 + 8 + 16 * 8)
     trace = events(tmp_path / "trace.json")
     assert [event["name"] for event in trace] == [step.name for step in profile.steps]
     assert [event["dur"] / 1e3 for event in trace] == pytest.approx([step.ms for step in profile.steps], abs=1e-6)
-    # The next call is not profiled, and is right.
+    # The next call is not profiled, and is correct.
     assert torch.equal(compiled(x), expected)
     assert len(events(tmp_path / "trace.json")) == len(profile.steps)
 
@@ -128,7 +128,7 @@ def test_steps_are_ranges_of_torchs_profiler():
     with torch.no_grad():
         expected = by_dynamo(x)
         for function in compiled, by_dynamo:
-            for _ in range(2):  # the second of the same size is another way through the library
+            for _ in range(2):  # the second call of a size takes another path through the library
                 function(x)
             with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profiled:
                 assert torch.equal(function(x), expected)
@@ -165,7 +165,7 @@ def test_step_by_step(model, capfd):
     expected = compiled(x)
     assert torch.equal(compiled.debug((x,), on_step=note), expected)
     assert [step[:2] for step in steps] == [(i, done) for i in range(compiled.report.steps) for done in (False, True)]
-    # The first step reads the input, and the last one makes the output.
+    # The first step reads the input, and the last one computes the output.
     assert any(step[2] for step in steps) and torch.equal(steps[-1][3], expected.flatten())
     compiled.debug()
     text = capfd.readouterr().out
@@ -174,7 +174,7 @@ def test_step_by_step(model, capfd):
 
 def test_what_looks_at_a_step_may_end_the_call():
     def model(x):
-        return x.sort().values.cumsum(0)  # of several steps on any machine
+        return x.sort().values.cumsum(0)  # several steps on any machine
 
     x = torch.randn(64, 32)
     compiled, seen = luminal.compile(model, (x,)), []

@@ -24,7 +24,7 @@ def quick(monkeypatch):
 
 
 def test_terminal(quick, monkeypatch):
-    """It grows while a compile runs, and nothing stays."""
+    """The line grows during a compilation and is removed afterwards."""
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     compiled = helpers.compile(lambda x: (x @ x).softmax(-1), options={"fallback": "error", "cache": False})
     compiled(torch.randn(4, 4))
@@ -33,7 +33,7 @@ def test_terminal(quick, monkeypatch):
 
 
 def wait_for(text, stream):
-    """However long a busy machine takes to show it."""
+    """Waits for the text, allowing for a slow machine."""
     end = time.monotonic() + 60
     while text not in stream.getvalue():
         assert time.monotonic() < end, stream.getvalue()

@@ -1,6 +1,6 @@
 # ===- test_random.py - Random functions beside eager ----------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""LUMINAL_FUNCTIONS=FIRST:LAST chooses the seeds; 12 of each kind run every time, LUMINAL_ROUNDS times as many."""
+"""LUMINAL_FUNCTIONS=FIRST:LAST selects the seeds. By default 12 of each kind run, times LUMINAL_ROUNDS."""
 import contextlib
 import linecache
 import os
@@ -59,7 +59,7 @@ def test_function(seed):
                 got = compiled(*ours, n, flag=flag)
             helpers.same(got, want)
             helpers.same(ours, theirs)
-            # What falls back says why.
+            # Each fallback must state a known reason.
             texts = [str(w.message) for w in heard if "luminal" in str(w.message)]
             assert all(any(reason in text for reason in REASONS) for text in texts), texts
     except BaseException:
@@ -72,13 +72,13 @@ def _tensors(value):
 
 
 def _memory(tensors):
-    """How far apart in memory those with elements are that share it."""
+    """The address differences of nonempty tensors that share memory."""
     return [(a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()) and a.data_ptr() - b.data_ptr()
             for a in tensors for b in tensors if a.numel() and b.numel()]
 
 
 def _write(tensor):
-    """Changes each element, where each has its own place."""
+    """Changes each element, if all elements have different addresses."""
     if all(size == 1 or stride for size, stride in zip(tensor.shape, tensor.stride())) and tensor.numel():
         with contextlib.suppress(RuntimeError):  # windows overlap
             tensor.logical_not_() if tensor.dtype == torch.bool else tensor.add_(1)
@@ -113,7 +113,8 @@ def check_memory(seed, backend):
 
 @pytest.mark.parametrize("seed", range(FIRST, LAST))
 def test_memory_and_integers(seed):
-    """Values, dtypes, strides, whose memory results are, inputs after the call, and after writes to the results."""
+    """Compares values, dtypes, strides, shared memory of results, inputs after the call, and both after writes to the
+    results."""
     try:
         check_memory(seed, backend)
     except Exception as error:
@@ -122,6 +123,6 @@ def test_memory_and_integers(seed):
         try:
             check_memory(seed, "aot_eager")
         except Exception as theirs:
-            # Two graphs around a break that share memory; the strides of what was written in place.
+            # Two graphs around a break share memory, or strides of a tensor that was written in place.
             pytest.xfail(f"PyTorch's own graphs are not as eager is: {theirs!r}")
         raise error

@@ -1,7 +1,7 @@
 # ===- test_sampler.py - A sampler as one artifact --------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Repetition penalty, temperature, top-k, top-p and a draw by a given number, over a vocabulary of 128,256, beside the
-processors of transformers."""
+"""Repetition penalty, temperature, top-k, top-p and a draw by a given number, over a vocabulary of 128,256, compared with
+the processors of transformers."""
 import pathlib
 import sys
 
@@ -18,7 +18,7 @@ DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.i
 
 
 def expected(transformers, seen, logits, number, penalty, temperature, top_k, top_p):
-    """Drawn from all that transformers keeps, the likeliest first."""
+    """Draws from all tokens that transformers keeps, the most likely first."""
     for process in (transformers.RepetitionPenaltyLogitsProcessor(penalty), transformers.TemperatureLogitsWarper(temperature),
                     transformers.TopKLogitsWarper(top_k), transformers.TopPLogitsWarper(top_p)):
         logits = process(seen, logits)
@@ -33,7 +33,7 @@ def test_draws_as_transformers_would(device):
     torch.manual_seed(0)
     seen = torch.randint(0, vocabulary, (2, 40), device=device)
     logits = [3 * torch.randn(2, vocabulary, device=device) for _ in range(4)]
-    # What was seen is likely, were it not for the penalty.
+    # Without the penalty, the tokens seen would be likely.
     logits = [x.scatter(1, seen[:, :20], 9 + torch.rand(2, 20, device=device)) for x in logits]
 
     def sample(seen, logits, number):
@@ -47,5 +47,5 @@ def test_draws_as_transformers_would(device):
             assert torch.equal(token, expected(transformers, seen, x, number, **how))
             drawn.update(token.flatten().tolist())
     assert len(drawn) > 20
-    # No value is compared with all others, and no row is sorted as a whole.
+    # No element is compared with all others, and no row is sorted completely.
     assert {kernel.kind for kernel in compiled.report.kernels} & {"argsort", "sort_runs"}

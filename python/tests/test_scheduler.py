@@ -7,8 +7,8 @@ from luminal.llm._scheduler import Scheduler, Sequence
 
 
 def run(scheduler, arrivals, steps=100_000):
-    """Runs until nothing is left; ``arrivals``: (step, sequence). Gives the order of first tokens, of ends, and all steps; holds
-    what is true after each step."""
+    """Runs until nothing is left. ``arrivals``: (step, sequence). Returns the order of first tokens, of ends, and all
+    steps; checks invariants after each step."""
     first, ended, log = [], [], []
     for step in range(steps):
         for at, sequence in arrivals:
@@ -46,7 +46,7 @@ def test_prompts_go_in_chunks_and_take_turns_with_texts():
     assert first == [short, long]
     kinds = ["prompt" if work.end else "text" for work in log]
     assert kinds[:2] == ["prompt", "text"]
-    # Five chunks, and a token of the short text between any two.
+    # Five chunks, with a token of the short text between any two.
     assert kinds[2:12] == ["prompt", "text"] * 5
     assert [(w.begin, w.end) for w in log if w.end and w.sequences == [long]] == [(0, 8), (8, 16), (16, 24), (24, 32), (32, 40)]
 
@@ -55,7 +55,7 @@ def test_first_come_first_served():
     scheduler = Scheduler(pages=12, page=4, batch=8, chunk=64)
     big, small = Sequence([1] * 40, 44), [Sequence([1] * 4, 12) for _ in range(6)]
     first, _, _ = run(scheduler, [(0, small[0]), (1, big), *((2, s) for s in small[1:])])
-    # What is small does not pass the big one, which has to wait for pages.
+    # Small sequences do not overtake the big one, which has to wait for pages.
     assert first == [small[0], big, *small[1:]]
 
 
@@ -68,7 +68,7 @@ def test_the_youngest_gives_its_pages():
 
 
 def test_nobody_starves():
-    """A text that waits is taken though others come at each step."""
+    """A waiting text is admitted although others arrive at each step."""
     scheduler = Scheduler(pages=16, page=4, batch=2, chunk=16)
     waits = Sequence([1] * 30, 40)
     arrivals = [(i, Sequence([1] * 4, 12)) for i in range(200)]

@@ -23,7 +23,7 @@ PROMPT = "The river turns the wheel"
 
 
 class Client:
-    """A server in a thread of this process, and requests to it."""
+    """Runs a server in a thread of this process, and sends requests to it."""
 
     def __init__(self, model, **options):
         self.server = uvicorn.Server(uvicorn.Config(_server.make_app(model, **options), port=0, log_level="error"))
@@ -173,7 +173,7 @@ def test_too_many_requests(model):
     crowded = Client(model, max_requests=1)
     try:
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            model._engine._lock.acquire()  # no text is written meanwhile
+            model._engine._lock.acquire()  # no text is generated meanwhile
             first = pool.submit(crowded.complete, max_tokens=3)
             while json.loads(crowded.ask("/health")[1])["requests"] < 1:
                 time.sleep(0.01)
@@ -186,7 +186,7 @@ def test_too_many_requests(model):
 
 
 def test_the_commands(tmp_path, monkeypatch, capfd):
-    """Two are processes; the others save their imports, and all have one artifact."""
+    """Two commands run as processes; the others run in this one to save imports. All share one artifact."""
     tiny_checkpoint.write(tmp_path)
     command = [sys.executable, "-m", "luminal"]
     env = conftest.environment()

@@ -26,7 +26,8 @@ def check(function, shapes, compiled):
 
 
 def test_floats_of_sizes():
-    """They are PyTorch's where it may run them; else the size is that of the call, and others compile anew."""
+    """PyTorch computes floats of sizes if it may; otherwise the size is fixed to that of the call, and other sizes
+    recompile."""
     def function(x):
         return x.new_ones(math.ceil(x.shape[0] / 3) * 2, x.shape[1]).cumsum(0) * x.sum() * (x.shape[0] / 2)
 
@@ -36,7 +37,7 @@ def test_floats_of_sizes():
 
 
 def test_what_is_not_proved(monkeypatch):
-    """As mamba's scan: no op is at fault, and the compiler names the size."""
+    """As in mamba's scan: no op is unsupported, but the compiler cannot prove something about a size and names it."""
     compile_whole = luminal._backend.compile_whole
 
     def refuse(compile_archive, options, graph_module):
@@ -51,7 +52,7 @@ def test_what_is_not_proved(monkeypatch):
 
 
 def test_a_size_that_the_caller_wants_dynamic():
-    """PyTorch says so, and names the dim."""
+    """PyTorch reports the violation, and names the dim."""
     def function(x):
         return x * math.ceil(x.shape[0] / 3) + (x.shape[0] / 2)
 
@@ -67,7 +68,7 @@ def _transposed(x, w):
     return torch.nn.functional.conv_transpose2d(x, w, stride=2, padding=1)
 
 
-# Each with calls of other sizes: one program for all of them.
+# For each function, calls of different sizes that must share one program.
 ONE_PROGRAM = {
     "scatter_add": (lambda i, v: torch.zeros(4).scatter_add(0, i, v), [(torch.arange(n) % 4, torch.ones(n)) for n in (8, 5, 6)]),
     "scatter_reduce": (lambda i, v: torch.zeros(4).scatter_reduce(0, i, v, "amax"), [(torch.arange(n) % 4, torch.ones(n)) for n in (8, 5)]),
@@ -92,7 +93,7 @@ ONE_PROGRAM = {
 
 @pytest.mark.parametrize("name", ONE_PROGRAM)
 def test_what_the_trace_took_for_granted(name):
-    """It is required of a call, where it is not proved for all sizes."""
+    """A property that is not proved for all sizes becomes a requirement of each call."""
     function, calls = ONE_PROGRAM[name]
     compiled = helpers.compile(function, dynamic=True)
     for args in calls:
@@ -103,7 +104,7 @@ def test_what_the_trace_took_for_granted(name):
 
 
 def test_mamba_without_a_cache():
-    """Its scan reads the halves of a length that is a symbol: dynamo traces odd lengths anew, and none is fixed to a call's."""
+    """Mamba's scan reads halves of a symbolic length: dynamo traces odd lengths again, but no length is fixed."""
     transformers = pytest.importorskip("transformers")
     torch.manual_seed(0)
     model = transformers.MambaModel(transformers.MambaConfig(
@@ -138,7 +139,7 @@ def test_an_empty_tail(name):
 
 
 def test_a_check_that_fails():
-    """Is PyTorch's own error, also in a later call."""
+    """A failed check raises PyTorch's own error, in later calls too."""
     def function(x):
         torch._check(x.shape[0] < 9)
         return x + 1
@@ -151,10 +152,11 @@ def test_a_check_that_fails():
 
 
 def test_a_device_that_was_moved():
-    """An archive may assert ``cpu:0`` of tensors on ``cpu``, as of ``cuda`` after torch's move_to_device_pass."""
+    """An archive may assert ``cpu:0`` for tensors on ``cpu``, and likewise for ``cuda`` after torch's
+    move_to_device_pass."""
     class Model(torch.nn.Module):
         def forward(self, x):
-            return torch.mvlgamma(x.double() + 2, 1)  # which PyTorch decomposes
+            return torch.mvlgamma(x.double() + 2, 1)  # PyTorch decomposes this
 
     x = torch.rand(2, 4)
     exported = torch.export.export(Model(), (x,))
@@ -174,7 +176,7 @@ def test_a_device_that_was_moved():
     lambda x: (x * 2)[:int(x.size(0) * (1 / 3))], lambda x: torch.nn.functional.interpolate(x.view(1, 1, -1), scale_factor=1.5),
     lambda x: (x[:2 * int(x.size(0) * 0.3) + 1].sum(), int((x.size(0) - 9) / 2)), lambda x: x.sum() + int((x.size(0) - 9) / 2)])
 def test_arithmetic(function):
-    """What no archive can hold is computed by the caller."""
+    """The caller computes arithmetic that no archive can express."""
     assert not any(check(function, [(6,), (7,), (11,), (13,)], helpers.compile(function, dynamic=True)))
 
 
@@ -183,14 +185,14 @@ def test_arithmetic(function):
     lambda x, k: x.new_ones(abs(k - 9) % 5 + x.shape[0]).sum() + x, lambda x, k: x + int(k * 0.5) + (k | 1),
     lambda x, k: x + round((k - 9) * 0.5), lambda x, k: (x[:x.shape[0] & 3] * abs(k), k & 3)])
 def test_arithmetic_of_integers(function):
-    """The same, of any sign and size."""
+    """The same with ints of any sign and magnitude."""
     compiled = helpers.compile(function, dynamic=True)
     for k in (5, -7, 2 ** 50 + 1, -2 ** 60 - 5):
         helpers.same(compiled(torch.arange(4.0), k), function(torch.arange(4.0), k))
 
 
 def test_arguments_that_overlap(monkeypatch):
-    """AOTAutograd looks for them again once guards tell the sizes."""
+    """AOTAutograd searches for overlapping arguments again once guards determine the sizes."""
     compile_whole = luminal._backend.compile_whole
 
     def refuse(compile_archive, options, graph_module):
@@ -281,7 +283,7 @@ def of_a_sum(x):
     (positive, "not positive"), (written, "not above 3"), (without_a_text, "^Expected Tensor with single nonzero value"), (beside_ops_that_are_left, "not positive"), (of_a_flag, "the first"),
     (of_a_float, "zuf0|the mean"), (of_an_int, "u0 >= 2"), (of_a_sum, "u0 >= 3|u0 - 2 >= 1|not above 2|negative")])
 def test_assertions_about_elements(function, text, is_dynamic, monkeypatch):
-    """The error is the one of PyTorch's own backends; what the call wrote to inputs stays."""
+    """The error is that of PyTorch's own backends; what the call wrote to inputs is not undone."""
     monkeypatch.setattr(torch._dynamo.config, "capture_scalar_outputs", True)
     torch._dynamo.reset()
     compiled = helpers.compile(function, dynamic=is_dynamic, options={"fallback": "eager"})

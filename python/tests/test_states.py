@@ -1,6 +1,6 @@
 # ===- test_states.py - Tensors that a program writes to -------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""New values of buffers, which kernels write where the old ones were when nothing reads these any more."""
+"""New values of buffers, which kernels write in place when nothing reads the old values any more."""
 import copy
 import random
 
@@ -15,7 +15,7 @@ DTYPES = [torch.float32, torch.bfloat16, torch.int64]
 
 
 class Program(nn.Module):
-    """Writes to its buffers `a`, `b` and `c` what a function says."""
+    """Writes to its buffers `a`, `b` and `c` as a function says."""
 
     def __init__(self, function, dtype=torch.float32, shape=(6, 40)):
         super().__init__()
@@ -29,7 +29,7 @@ class Program(nn.Module):
 
 
 def check(model, device, x, calls=3, view=lambda tensor: tensor):
-    """Through both entry points, beside eager, call by call; luminal.compile gives row-major results."""
+    """Compares with eager mode call by call, through both entry points; luminal.compile returns row-major results."""
     for build in (helpers.compile, lambda module: luminal.compile(module, (x.to(device),))):
         torch._dynamo.reset()
         ours, theirs = copy.deepcopy(model).to(device), copy.deepcopy(model).to(device)
@@ -117,7 +117,7 @@ def test_values_of_each_call(function, dtype, device):
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("seed", range(8))
 def test_random_writes(seed, device):
-    """Statements that read any buffer at any place, in an order that tells which value is meant."""
+    """Statements that read any buffer at any point; their order determines which value is meant."""
     choose = random.Random(seed)
     reads = ["m.{}", "m.{}.flip(0)", "m.{}.flip(1)", "m.{}[:1]", "m.{}[2:3, 5:6]", "m.{}.amax(1, keepdim=True)", "m.{}.amin()", "x"]
     lines, kept = [], []
@@ -150,7 +150,7 @@ def test_wherever_a_state_lies(function, view, device):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_states_of_one_storage(device):
-    """Two buffers that are parts of one tensor, and one that is given as an input as well."""
+    """Two buffers that are parts of one tensor, and a buffer that is also passed as an input."""
     def function(m, x):
         a = m.a.clone()
         m.a.add_(m.b)
@@ -177,7 +177,7 @@ def test_states_of_one_storage(device):
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("count", [1, 20])
 def test_an_optimizer_of_elements(count, device):
-    """Adam's steps, whose moments and parameters are all new in each call; sizes that are no multiple of a vector."""
+    """Steps of Adam, which update all moments and parameters in each call; sizes are not multiples of a vector."""
     class Adam(nn.Module):
         def __init__(self):
             super().__init__()
@@ -203,7 +203,7 @@ def test_an_optimizer_of_elements(count, device):
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 def test_calls_on_their_way_and_replays():
-    """Many calls whose states follow from each other, none waited for, on a stream and in a graph."""
+    """Many calls with dependent states, without waiting for any, on a stream and in a graph."""
     def function(m, x):
         m.a.mul_(0.5).add_(x)
         m.b.add_(m.a.flip(0))
@@ -234,7 +234,7 @@ def test_calls_on_their_way_and_replays():
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_updates_by_products(device, dtype):
-    """dynamo writes an update by a product as a multiply-add of its own (prims.fma)."""
+    """dynamo writes an update by a product as its own multiply-add op (prims.fma)."""
     def update(m, x):
         m.a.addcmul_(x, m.b, value=2)
         return m.a + 1

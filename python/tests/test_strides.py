@@ -28,7 +28,7 @@ FORMS = {
 
 @pytest.fixture
 def copied(monkeypatch):
-    """The numbers of inputs that were copied, a call each."""
+    """For each input, the number of calls in which it was copied."""
     counts = []
     run = luminal._runner.run_tensors
 
@@ -64,7 +64,7 @@ def test_read_in_place(form, grad, copied, compiles):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_compiled_as_a_whole(form):
-    """Here no guard tells of the strides of later calls: what may be copied into the form is read in place."""
+    """No guard covers the strides of later calls: a layout that can be restored by a copy is read in place."""
     x = FORMS[form]()
     compiled = luminal.compile(function, (x,))
     for other in (FORMS[form](), x.clone(memory_format=torch.contiguous_format), x):
@@ -102,7 +102,7 @@ def test_dynamic_sizes(copied, compiles):
 
 
 def test_weights(compiles):
-    """A weight that is a transposed tensor is one all the same: what depends on it alone is computed once."""
+    """A transposed tensor as a weight is a weight too: values that depend on it alone are computed once."""
     class Model(nn.Module):
         def __init__(self):
             super().__init__()
@@ -146,7 +146,7 @@ def test_written_memory_between_the_elements(copied):
 
 
 def test_between_parts():
-    """An eager op may return other strides than it was traced with."""
+    """An eager op may return other strides than in the trace."""
     def function(x):
         return torch.linalg.eigvalsh(x.t() @ x).cos() + x.t().sum()
 
@@ -185,7 +185,7 @@ def test_layouts():
     assert find(torch.randn(3, 4)) is None and find(torch.randn(0, 4).t()) is None
     layout = find(torch.randn(2, 3, 4).permute(2, 0, 1))
     assert layout.order == (1, 2, 0) and layout.strides is None and layout.is_injective
-    # Two dims that interleave in memory share no element, which this test of strides does not see.
+    # Two dims that interleave in memory share no element, but this test of strides does not recognise that.
     assert not find(torch.empty(64).as_strided((4, 4), (3, 4))).is_injective
     assert find(torch.empty(64).as_strided((4, 4), (2, 1)), False) is None
     assert find(torch.empty(64).as_strided((4, 4), (16, 2)), False).is_injective
@@ -215,7 +215,7 @@ def test_tensors_that_are_negated_when_they_are_read():
 
 @pytest.mark.parametrize("transposed", [(True, True), (True, False), (False, True), (False, False)])
 def test_attention_of_any_head_size(transposed):
-    """Outputs lie as the query does, also where the head size is a symbol."""
+    """Outputs have the memory order of the query, even if the head size is symbolic."""
     def inputs(batch, time, width):
         q, *rest = (torch.randn(batch, time, 4, width).transpose(1, 2) for _ in range(3))
         query_is, others_are = transposed

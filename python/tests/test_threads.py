@@ -65,7 +65,7 @@ def test_one_artifact():
 
 
 def test_states_of_one_artifact(tmp_path):
-    """Calls that share states wait for each other: none is lost."""
+    """Calls that share states wait for each other, so no update is lost."""
     class Counter(nn.Module):
         def __init__(self):
             super().__init__()
@@ -96,7 +96,7 @@ def test_no_growth():
 
 
 def memory_in_use(device):
-    """KiB of this process, at most so far, and of the device."""
+    """Peak memory of this process and memory in use on the device, in KiB."""
     of_device = 0
     if device == "cuda":
         torch.cuda.synchronize()
@@ -108,10 +108,12 @@ def memory_in_use(device):
 @pytest.mark.parametrize("form", ["torch", "luminal"])
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU"))])
 def test_sizes_at_random_in_eight_threads(form, device):
-    """10,000 calls, of which none is like the one before it, on tensors that are freed at once; they hold no more memory."""
+    """10,000 calls, each with another size than the one before, on tensors that are freed at once; memory does not grow.
+    """
     module = nn.Sequential(nn.Linear(16, 64), nn.GELU(), nn.Linear(64, 16)).eval().to(device)
     samples = torch.randn(200, 16, device=device)
-    # Each thread has its own: memory of one's tensors is not another's before the calls that read it are over.
+    # Each thread has its own stream: memory of one stream's tensors is reused on another only after the calls that read
+    # it.
     streams = [torch.cuda.Stream() if device == "cuda" else None for _ in range(8)]
     if form == "torch":
         compiled = helpers.compile(module, dynamic=True)
@@ -157,7 +159,7 @@ print(len(os.listdir("/proc/self/task")) - before)
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one processor")
 @pytest.mark.parametrize("openmp, own", [("", 0), ("0", 1)])
 def test_whose_threads(openmp, own):
-    """Calls use PyTorch's threads of OpenMP, or start their own."""
+    """Calls use PyTorch's OpenMP threads, or start their own."""
     environment = {**conftest.environment(), "LUMINAL_OPENMP": openmp}
     environment.pop("OMP_NUM_THREADS", None)
     done = subprocess.run([sys.executable, "-c", OWN_THREADS], env=environment, capture_output=True, text=True, check=False)

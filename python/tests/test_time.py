@@ -1,6 +1,6 @@
 # ===- test_time.py - Loops over time that are written out trip by trip ---------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What trips read of their input and add to their outputs costs no launch, and the kernels of all trips are one."""
+"""Reading a trip's input and adding to outputs costs no launch, and all trips share the same kernels."""
 import re
 
 import pytest
@@ -24,13 +24,13 @@ def check(model, *args, rtol=1e-4, atol=1e-5, **options):
         for _ in range(2):
             got, want = (torch.utils._pytree.tree_leaves(f(*args)) for f in (compiled, model))
             for a, b in zip(got, want, strict=True):
-                # PyTorch 2.11 spells an LSTM on a GPU with one dim of 1 too many in its last states.
+                # For an LSTM on a GPU, PyTorch 2.11 records an additional dim of 1 in the last states.
                 torch.testing.assert_close(a.reshape(b.shape), b, rtol=rtol, atol=atol)
     return compiled
 
 
 def kinds(compiled):
-    """Texts of kernels, without the names of values."""
+    """Number of different kernels, comparing their texts without the names of values."""
     text = re.sub(r"%[\w:#]+", "%", compiled.ir("fused"))
     return len(set(re.findall(r"llir\.kernel\(.*?\n    }", text, re.S)))
 
@@ -50,7 +50,7 @@ class Steps(nn.Module):
 
 
 class StepsAndLast(Steps):
-    """The last state is a result of its own, which the stack copies."""
+    """The last state is a separate result, copied from the stack of states."""
 
     def forward(self, x):
         states = super().forward(x)
@@ -94,7 +94,7 @@ def test_the_batch_may_change(device):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_parts_that_others_use(device):
-    """Read twice, returned, updated, an argument, and of rows that begin at 12 bytes."""
+    """Parts that are read twice, returned, updated or arguments, and rows that begin at a multiple of 12 bytes."""
 
     def joins(a, b, w, narrow):
         first, second = a @ w, b @ w

@@ -22,12 +22,12 @@ def model():
 def test_report(model):
     report = luminal.compile(model, (torch.randn(8, 16),)).report
     assert report.stop == "saturated" and report.data["target"] == "cpu"
-    # Weights may be prepared, by kernels of their own.
+    # Weights may be prepared by kernels of their own.
     assert sum(kernel.steps for kernel in report.kernels) == report.steps + len(report.prepare) and report.steps >= 1
     assert all(kernel.kind in str(report) for kernel in report.kernels)
     assert any(rule.ops > 0 for rule in report.rules) and set(report.phases) >= {"imported", "fused"}
     assert len(helpers.Page(report._repr_html_()).all("tr")) == 1 + len(report.program)
-    # Each step with all that is known of it.
+    # Every step is reported with all its properties.
     steps = [*report.program, *report.prepare]
     assert len(report.program) == report.steps and {s.kernel for s in steps} == {k.name for k in report.kernels}
     for step in steps:
@@ -36,7 +36,7 @@ def test_report(model):
 
 
 def test_report_of_a_gpu(tmp_path):
-    """Calls of a library have no predicted time, but one that they need at least."""
+    """Library calls have no predicted time, but a roofline bound."""
     torch.export.save(torch.export.export(nn.Linear(512, 512), (torch.randn(256, 512),)), tmp_path / "model.pt2")
     done = run(tmp_path, "compile", "model.pt2", "-o", "m.lum", "--", "--target=cuda", "--arch=sm_90a", "--report=report.json")
     assert done.returncode == 0, done.stderr
@@ -55,7 +55,7 @@ class Functions(nn.Module):
 def test_report_names_all_rules(tmp_path):
     rules = {rule.name: rule for rule in luminal.compile(Functions(), (torch.randn(4, 8),)).report.rules}
     assert {"Erf", "Div", "Rsqrt", "Gelu"} <= rules.keys()
-    # Others made the ops of the program out of theirs.
+    # Other rules replaced the ops of these.
     assert rules["Rsqrt"].ops == 0 and rules["Rsqrt"].steps > 0
     assert all(rule.steps > 0 for rule in rules.values())
 
@@ -83,7 +83,8 @@ def test_page_of_a_report(model, tmp_path, monkeypatch):
 
 
 def test_report_of_a_search_is_of_what_runs(tmp_path, monkeypatch):
-    """Another search may find another program, so there is one; and an artifact of the cache has no names of one model."""
+    """The report describes the search that found the program, because another search may find another one; a cached
+    artifact has no names of a particular model."""
     monkeypatch.setenv("LUMINAL_CACHE", str(tmp_path / "cache"))
     compiles, compile_bytes = [], luminal._capi.compile_bytes
     monkeypatch.setattr(luminal._capi, "compile_bytes", lambda *given: compiles.append(given) or compile_bytes(*given))
@@ -104,7 +105,7 @@ def test_report_of_a_search_is_of_what_runs(tmp_path, monkeypatch):
         assert "First (" in str(model.report) and model.report.searches and not model.report.remarks
     assert len(compiles) == 1
     assert all("Third (" in step.name for step in [*third.profile().steps, *third.report.program])
-    assert len(compiles) == 2 and not third.report.remarks  # the decision is kept by what was measured
+    assert len(compiles) == 2 and not third.report.remarks  # the decision is cached with the measurements
     assert third.report.searches == first.report.searches and "loops<" in third.ir()
     third._data, third._report = luminal.compile(Third(), (torch.ones(8, 16),), cache=False)._data, None
     assert "of another search than that of the program that runs" in str(third.report)
@@ -114,7 +115,7 @@ def test_report_of_a_search_is_of_what_runs(tmp_path, monkeypatch):
 @pytest.mark.parametrize("sums, roofline, told", [((2000, 1980, 1970), 25, "the roofline, below: 25.0 us"), ((300, 200, 120), 100, "the roofline: 100.0 us"),
                                                   ((50, 50), 25, "the roofline: 25.0 us"), ((30, 20), 25, "the roofline: 25.0 us")])
 def test_curve_of_a_search(sums, roofline, told):
-    """What the search won takes much of the height, and no text lies on another or beside the picture."""
+    """The gain of the search takes much of the height; texts neither overlap nor leave the picture."""
     points = [{"at": float(i), "sum_of_kernels": 1e-6 * value} for i, value in enumerate(sums)]
     text = luminal._report_page._curve({"seconds": len(sums) + 0.7, "curve": points, "roofline_seconds": 1e-6 * roofline})
     labels = [(float(t["x"]), float(t["y"]), t["text-anchor"]) for t in helpers.Page(text).all("text")]
@@ -146,7 +147,7 @@ def test_ir(model):
 def test_explain(model):
     def function(x):
         y = model(x)
-        print(end="")  # a break
+        print(end="")  # graph break
         return torch.linalg.eigvalsh(y.t() @ y).cos()
 
     found = luminal.explain(function)(torch.randn(8, 16))
@@ -193,7 +194,7 @@ def test_command_line(model, tmp_path):
     assert done.returncode == 0 and "float32 [8, 4]" in done.stdout, done.stderr
     with torch.no_grad():
         numpy.testing.assert_allclose(numpy.load(tmp_path / "y.npy"), model(x).numpy(), rtol=1e-4, atol=1e-5)
-    # Without weights inside, those of the archive beside it are found from any folder.
+    # Without embedded weights, those of the archive beside the artifact are found from any folder.
     assert run(tmp_path, "compile", "model.pt2", "-o", "model.lum").returncode == 0
     (tmp_path / "other").mkdir()
     done = run(tmp_path / "other", "run", "../model.lum", "--input", "input=../x.npy")
@@ -244,7 +245,7 @@ def test_command_line_refuses(folder, arguments, message):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A text, an archive with an artifact, and an input."""
+    """A folder with a text file, an archive with its artifact, and an input."""
     path = tmp_path_factory.mktemp("tools")
     (path / "text.pt2").write_text("no archive")
 

@@ -1,6 +1,6 @@
 # ===- test_updates.py - Updates by index ---------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Rows that graph networks update element by element, by an index that is expanded over their columns."""
+"""Updates of rows as in graph networks: element by element, with an index that is expanded over the columns."""
 import helpers
 import luminal
 import pytest
@@ -12,7 +12,7 @@ REDUCTIONS = ["sum", "mean", "prod", "amax", "amin"]
 
 
 def numbers(dtype, *shape):
-    """Whose sums are exact; few of them, so that many are equal."""
+    """Small integers, whose sums are exact; few different ones, so that many are equal."""
     return torch.randint(-3, 4, shape, generator=torch.Generator().manual_seed(len(shape))).to(dtype)
 
 
@@ -53,7 +53,7 @@ def test_an_index_for_each_element_does_not():
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16, torch.int64, torch.int32])
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 def test_reductions_of_rows(reduction, dtype, device):
-    """With rows that have no update, infinities and NaN, with the old rows and without them."""
+    """With rows without updates, infinities and NaN, including and excluding the old rows."""
     def function(x, i, v):
         i = i[:, None].expand_as(v)
         return x.scatter_reduce(0, i, v, reduction), x.scatter_reduce(0, i, v, reduction, include_self=False)
@@ -67,7 +67,7 @@ def test_reductions_of_rows(reduction, dtype, device):
     found = {rule.name for rule in compiled.report.rules}
     assert found >= {"UpdateRows"} | ({"UpdateColumn"} if reduction == "mean" else set())
     if reduction == "prod":
-        return  # Each row is multiplied with what it takes of all updates, by halves.
+        return  # Products take a dense path: each row multiplies what it takes of all updates, by repeated halving.
     function = torch.compile(function, backend=backend, dynamic=True, fullgraph=True)
     for count in (60, 7, 0):
         some = args[0], args[1][:count], args[2][:count]
@@ -78,7 +78,7 @@ def test_reductions_of_rows(reduction, dtype, device):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("bins, low, high", [(100, -3, 3), (77, -2.7, 3.1), (7, -1, 1.3)])
 def test_histograms_put_what_lies_at_an_edge_where_pytorch_does(device, dtype, bins, low, high):
-    """The bin is rounded in the type of the elements."""
+    """The bin of an edge is rounded in the type of the elements."""
     edges = torch.linspace(low, high, bins + 1, dtype=dtype)
     x = torch.cat([edges, edges.nextafter(edges + 1), edges.nextafter(edges - 1)]).to(device)
     compiled = torch.compile(lambda x: torch.histc(x, bins, low, high), backend=backend, fullgraph=True)
@@ -89,7 +89,7 @@ def test_histograms_put_what_lies_at_an_edge_where_pytorch_does(device, dtype, b
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
 @pytest.mark.parametrize("bins", [1, 100, 4096])
 def test_many_sums_of_few_integers(device, dtype, bins):
-    """A block of a GPU counts apart, by atomics of 32 bits: sums carry, wrap and are negative."""
+    """Each thread block of a GPU counts separately with 32-bit atomics: sums carry, wrap and are negative."""
     random = torch.Generator().manual_seed(bins)
     count = 64 * bins + 20_001
     index = torch.randint(0, bins, (count,), generator=random)
@@ -107,7 +107,7 @@ def wrapped(x, pads):
 
 
 def half_filled(x):
-    """Slices that are read before all of them are written."""
+    """Slices that are read before all of their elements are written."""
     y = torch.full((x.shape[0], 9), 5.0, device=x.device, dtype=x.dtype)
     y[:, 2:6] = x
     part = y[:, 4:8].clone()
@@ -136,7 +136,7 @@ def test_slices_that_are_put_into_a_filled_tensor(name, device):
     module.forward = function
     compiled = luminal.compile(torch.export.export(module, (x,)).run_decompositions())
     helpers.same(compiled(x), function(x))
-    # Nothing is put where nothing is.
+    # Slices are put into a filled tensor without a scatter.
     assert name == "half filled" or not any("scatter" in step.name for step in compiled.profile().steps)
 
 

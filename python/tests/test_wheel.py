@@ -13,7 +13,7 @@ from conftest import ROOT
 wheel = os.environ.get("LUMINAL_WHEEL")
 pytestmark = pytest.mark.skipif(not wheel, reason="LUMINAL_WHEEL names no wheel")
 
-# What the process has loaded besides the package: nothing of the build, no LLVM, no libzip of the system.
+# The libraries that the process has loaded besides the package: nothing of the build, no LLVM, no libzip of the system.
 _LOADED = r"""
 import re, luminal._capi
 paths = sorted({line.split()[-1] for line in open('/proc/self/maps') if '.so' in line})
@@ -80,7 +80,7 @@ int main(void) { return puts(luminal_version()) < 0; }
 
 
 def test_c_programs_and_the_runner(site, tmp_path):
-    """The header, the library for CMake, and luminal-run as the wheel's command."""
+    """The header, the library for CMake, and luminal-run as a command of the wheel."""
     for name, text in _CONSUMER.items():
         (tmp_path / name).write_text(text)
     package = site / "luminal"

@@ -8,7 +8,7 @@ from luminal.devices import Artifact
 
 
 class Counting:
-    """An executable that is another one, and counts calls."""
+    """Wraps an executable and counts its calls."""
 
     def __init__(self, artifact, counts):
         self.artifact, self.counts = artifact, counts
