@@ -1,10 +1,10 @@
 //===- FakeCublasLt.cpp - cuBLASLt without a GPU --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Products of column-major matrices on the memory of the fake driver, when the
-// stream or graph that they are on runs. Stricter than the library: every
-// attribute has its size, the workspace is memory, and three algorithms are
-// proposed of which the first is slow and the second is none.
+// Multiplies column-major matrices in the memory of the fake driver, when the
+// stream or graph of the product runs. Stricter than the library: it checks the
+// size of every attribute and that the workspace is allocated. It proposes
+// three algorithms, of which the first is slow and the second is invalid.
 //
 //===----------------------------------------------------------------------===//
 
@@ -181,7 +181,7 @@ int set(T &field, const void *value, size_t bytes) {
   return kSuccess;
 }
 
-/// Whether the shapes are those of a product.
+/// Whether the shapes fit a product.
 bool fit(const MatmulStruct &m, const LayoutStruct &a, const LayoutStruct &b,
          const LayoutStruct &c, const LayoutStruct &d) {
   const bool ta = m.transposeA == kTranspose, tb = m.transposeB == kTranspose;

@@ -25,8 +25,8 @@ static double now() {
 namespace luminal::runtime::cuda {
 struct ContextStruct {};
 struct FunctionStruct : Function {
-  /// Bytes of shared memory that a block may ask for, beside the 16 that each
-  /// function has.
+  /// Bytes of dynamic shared memory that a block may request, in addition to
+  /// the 16 static bytes of each function.
   unsigned allowedShared = (48 << 10) - 16;
 };
 struct ModuleStruct {
@@ -34,26 +34,27 @@ struct ModuleStruct {
 };
 struct EventStruct {
   double time = 0;
-  /// Where it was recorded last, and how often: recorded, and reached.
+  /// The stream that recorded the event last, the number of recordings, and the
+  /// number of those reached.
   StreamStruct *stream = nullptr;
   uint64_t recorded = 0, reached = 0;
 };
 struct StreamStruct {
   std::deque<std::function<int()>> queue;
-  /// What is added goes here while the stream is captured, after `last`.
+  /// The graph that captures the stream's work, which is added after `last`.
   GraphStruct *captured = nullptr;
   std::vector<NodeStruct *> last;
   int captureMode = 0;
   bool isInvalid = false;
 };
-/// Work of a stream that is no kernel, as a type of nodes.
+/// Type of nodes whose work is not a kernel.
 constexpr int kOtherNode = 1;
 struct NodeStruct {
   int type;
   std::function<int()> run;
   unsigned grid;
   std::vector<NodeStruct *> before;
-  /// Those of `before` that only have to let it start.
+  /// The nodes in `before` that this node only waits to start for.
   std::vector<NodeStruct *> programmatic;
 };
 struct UserObjectStruct {
@@ -92,7 +93,8 @@ static int add(StreamHandle stream, std::function<int()> work,
 }
 
 static thread_local std::vector<ContextHandle> contextsOfThread;
-/// What captures in this thread's mode forbid; the captures end.
+/// What captures forbid depends on this thread's mode. A violation ends the
+/// captures.
 static thread_local int captureModeOfThread = 0;
 static bool isForbidden() {
   bool found = false;
@@ -112,7 +114,7 @@ uint8_t *cuda::fakeMemory(DevicePointer memory, size_t bytes) {
   return fake().translate(memory, bytes);
 }
 
-/// What the stream was given, in order, until `isDone` if there is such.
+/// Runs the work of a stream in order, until `isDone` if it is given.
 static int drain(StreamHandle stream,
                  const std::function<bool()> &isDone = nullptr) {
   std::lock_guard<std::recursive_mutex> lock(fake().mutex);
@@ -129,7 +131,7 @@ static int drain(StreamHandle stream,
   return result;
 }
 
-/// Until the event is reached as it was recorded `count` times.
+/// Runs work until recording `count` of the event is reached.
 static int drainUntil(EventHandle event, StreamHandle stream, uint64_t count) {
   return stream ? drain(stream, [=] { return event->reached >= count; })
                 : static_cast<int>(kSuccess);
@@ -152,7 +154,8 @@ static UserLaunch getUserLaunch(void **parameters) {
   return launch;
 }
 
-/// All nodes, each as soon as those before it have run, the last first.
+/// Runs all nodes, each as soon as those before it have run, choosing the last
+/// ready node first.
 static int runGraph(const ExecStruct &exec) {
   std::vector<bool> done(exec.nodes.size());
   for (size_t left = exec.nodes.size(); left > 0; --left)
@@ -522,7 +525,7 @@ int cuGraphAddDependencies_v2(GraphHandle graph, const NodeHandle *from,
       return std::find(graph->nodes.begin(), graph->nodes.end(), node) !=
              graph->nodes.end();
     };
-    // Only the edges that the runtime makes.
+    // Only kinds of edges that the runtime creates.
     if (!has(from[i]) || !has(to[i]) ||
         std::memcmp(&edges[i], &kProgrammaticEdge, sizeof(GraphEdge)) != 0)
       return kInvalidValue;
@@ -534,7 +537,7 @@ int cuGraphAddDependencies_v2(GraphHandle graph, const NodeHandle *from,
 int cuGraphAddChildGraphNode(NodeHandle *node, GraphHandle graph,
                              const NodeHandle *dependences, size_t count,
                              GraphHandle child) {
-  // A copy: the child may be destroyed.
+  // Make a copy, because the child graph may be destroyed.
   std::vector<std::function<int()>> all;
   for (NodeStruct *inner : child->nodes)
     all.push_back(inner->run);
@@ -591,7 +594,7 @@ int cuGraphRetainUserObject(GraphHandle graph, UserObjectHandle object,
   return kSuccess;
 }
 int cuStreamBeginCapture_v2(StreamHandle stream, int mode) {
-  // What the stream was given before is no part of the capture.
+  // Work that the stream received earlier is not part of the capture.
   if (stream->captured)
     return kInvalidValue;
   stream->captureMode = mode;

@@ -1,25 +1,27 @@
 //===- FakeDriver.h - A CUDA driver without a GPU -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// libluminal-fake-cuda.so exports what of libcuda.so.1 the runtime uses, so
-// that its CUDA device is tested where there is no GPU (LUMINAL_LIBCUDA names
-// it). It is stricter than a driver: device memory is not readable by the host,
-// copies and kernels take place when a stream is waited for, the nodes of a
-// graph run in the order that is furthest from the program's, and every access
-// is checked against the allocations. Kernels are lines of the module's text:
+// libluminal-fake-cuda.so exports the functions of libcuda.so.1 that the
+// runtime uses, so that its CUDA device can be tested without a GPU (set
+// LUMINAL_LIBCUDA to it). It is stricter than a driver: the host cannot read
+// device memory; copies and kernels run only when a stream is waited for; the
+// nodes of a graph run in an order as different from the program's as possible;
+// every access is checked against the allocations. Kernels are lines of the
+// module's text:
 //
 //   // luminal-test NAME OP C0 C1 S
 //
-// A line `// luminal-user NAME` is a function of a user, which scales: it takes
-// the addresses of x and y, their length (i64) and the factor (i32).
+// OP is a kernel of test/unit/Runtime/Kernels.c, and its work is
+// C0 + C1 * symbol S.
 //
-// It also exports what of cuBLASLt the runtime uses (LUMINAL_CUBLASLT names it
-// then), FakeCublasLt.cpp.
+// A line `// luminal-user NAME` is a user function that scales a vector: it
+// takes the addresses of x and y, their length (i64) and the factor (i32).
 //
-// OP is a kernel of test/unit/Runtime/Kernels.c, its work C0 + C1 * symbol S.
+// The library also exports the functions of cuBLASLt that the runtime uses
+// (LUMINAL_CUBLASLT names it then), see FakeCublasLt.cpp.
 //
-// LUMINAL_FAKE_CUDA="version=11040,count=0" sets what the driver says of
-// itself; FakeDriver.cpp lists the names.
+// LUMINAL_FAKE_CUDA="version=11040,count=0" sets the properties that the driver
+// reports; FakeDriver.cpp lists their names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +34,7 @@
 #include <utility>
 #include <vector>
 
-/// What was asked of the fake driver so far.
+/// Counts of the requests to the fake driver so far.
 struct FakeCounts {
   int graphs = 0;
   int graphLaunches = 0;
@@ -42,24 +44,25 @@ struct FakeCounts {
   int copies = 0;
   /// Bytes of the last copy to the device.
   size_t bytesIn = 0;
-  /// Questions whether a stream is captured.
+  /// Queries whether a stream is being captured.
   int captureQueries = 0;
   /// Events recorded.
   int events = 0;
-  /// Questions what memory is.
+  /// Queries of the type of memory.
   int pointerQueries = 0;
-  /// Allocations alive, of the device and of the host.
+  /// Number of live allocations of the device and of the host.
   int allocations = 0;
-  /// Of the graph made last: blocks by node, and (earlier, later) by number.
+  /// Of the last graph created: the number of blocks of each node, and the
+  /// edges (earlier, later) by node number.
   std::vector<unsigned> grids;
   std::vector<std::pair<int, int>> edges;
-  /// Those of them over which the later one starts early.
+  /// Edges over which the later node may start early.
   std::vector<std::pair<int, int>> programmatic;
-  /// Of cuBLASLt: products computed, by which of the proposals the last was,
-  /// descriptors alive.
+  /// Of cuBLASLt: number of products, the proposal that the last one used, and
+  /// number of live descriptors.
   int products = 0;
   int64_t algorithm = -1;
-  /// So many of the next products take longer than by any proposal.
+  /// Number of next products that take longer than with any proposal.
   int slowProducts = 0;
   int descriptors = 0;
 };
@@ -67,8 +70,9 @@ struct FakeCounts {
 extern "C" FakeCounts *luminalFakeCounts();
 
 namespace luminal::runtime::cuda {
-/// For libraries on top of the fake driver: device memory as the host reads it,
-/// null if it is none; and work for a stream, which may be captured.
+/// For libraries on top of the fake driver: the host address of device memory,
+/// or null if it is not device memory; and work for a stream, which may be
+/// captured.
 uint8_t *fakeMemory(DevicePointer memory, size_t bytes);
 int fakeWork(StreamHandle stream, std::function<int()> work);
 } // namespace luminal::runtime::cuda

@@ -76,7 +76,7 @@ int cuda::runKernel(const Launch &launch) {
     return map(1, [](float a, float b) { return a + b; });
   if (fn.op == "is_positive_f32") {
     auto *a = access<const float>(launch, 0, work);
-    // What assertions find is written to memory of the host.
+    // Assertions write their result to host memory.
     auto *b = access<uint8_t>(launch, 1, work, /*mayBePinned=*/true);
     if (!a || !b)
       return kIllegalAddress;

@@ -13,7 +13,7 @@
 #include <string>
 
 namespace luminal::runtime::cuda {
-/// Device memory lies where the host cannot read it.
+/// Device addresses have this bit, so that the host cannot read them.
 constexpr DevicePointer kTag = 1ull << 62;
 
 struct Fake {
@@ -47,7 +47,7 @@ struct Fake {
     auto [base, size] = *std::prev(after);
     return begin - base <= size && bytes <= size - (begin - base);
   }
-  /// Device memory as the host reads it; null if it is none.
+  /// The host address of device memory; null if it is not device memory.
   uint8_t *translate(DevicePointer memory, size_t bytes) {
     if (!(memory & kTag) || !within(device, memory & ~kTag, bytes))
       return nullptr;
@@ -64,7 +64,7 @@ struct Function {
   std::string op;
   int64_t constant = 0, factor = 0;
   size_t symbol = 0;
-  /// Of a user: it takes what UserLaunch has.
+  /// A user function, which takes the arguments of UserLaunch.
   bool isUser = false;
 };
 
@@ -81,7 +81,7 @@ struct Launch {
   int32_t *status;
 };
 
-/// Does what a kernel, or a function of a user, does; a code of the driver.
+/// Executes a kernel or a user function; returns an error code of the driver.
 int runKernel(const Launch &launch);
 int runUserFunction(const UserLaunch &launch);
 } // namespace luminal::runtime::cuda

@@ -53,7 +53,7 @@ SmallVector<Value> ArgMaxOp::emitTerms(Emitter &e, const Index &index) {
           e.usesLanes(at) ? e.laneValues(at) : e.value(at)};
 }
 
-/// The greater of both, the first where they are equal.
+/// The larger of two elements; the first if they are equal.
 static SmallVector<Value> choose(ImplicitLocOpBuilder &b, ValueRange x,
                                  ValueRange y) {
   using arith::CmpFPredicate;

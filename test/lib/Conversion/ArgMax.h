@@ -1,9 +1,9 @@
 //===- ArgMax.h - An anchor that the library does not know ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// `test.argmax`: for each row the greatest element and where it first is. It
-// shows that a library of its own may bring an anchor, here with a state of two
-// values: the interfaces below are all that fusion, schedules and emission ask.
+// `test.argmax`: the largest element of each row and its first position. It
+// shows that another library can define an anchor, here with a state of two
+// values: fusion, schedules and emission use only the interfaces below.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@ public:
   static llvm::StringRef getDialectNamespace() { return "test"; }
 };
 
-/// (%value, %index) = "test.argmax"(%x): f32 [rows..., n] to f32 and i64
-/// [rows...]; -inf and 0 where n is 0.
+/// (%value, %index) = "test.argmax"(%x): from f32 [rows..., n] to f32 and i64
+/// [rows...]; -inf and 0 if n is 0.
 class ArgMaxOp
     : public mlir::Op<
           ArgMaxOp, mlir::OpTrait::OneOperand, mlir::OpTrait::NResults<2>::Impl,
@@ -39,14 +39,14 @@ public:
   void
   getEffects(llvm::SmallVectorImpl<mlir::MemoryEffects::EffectInstance> &) {}
 
-  // What it is.
+  // Interfaces of the op's meaning.
   llir::Cost getCost();
   int64_t getCodeSize() { return 6; }
   int64_t getLoopCopies() { return 6; }
   Expr getReducedExtent();
   void getReads(const Index &index, llir::AddDim addDim, llir::ReadAt read);
 
-  // How it becomes code.
+  // Interfaces of code emission.
   llvm::SmallVector<mlir::Type> getStateTypes();
   llvm::SmallVector<mlir::Value> emitInitial(mlir::ImplicitLocOpBuilder &b,
                                              mlir::TypeRange types);

@@ -57,7 +57,7 @@ private:
   void findFacts();
 
   std::vector<unsigned> parent;
-  /// Of classes, as a round began.
+  /// Facts of classes at the beginning of a round.
   std::map<unsigned, unsigned> facts;
   std::map<Node, unsigned> nodes;
 };

@@ -21,9 +21,10 @@
 
 namespace luminal::eqsat::test {
 
-/// A parsed s-expression: a symbol and its arguments; and an attribute, a
-/// number, which the text form does not have. In a pattern it may be a
-/// variable; empty, it is not tested. Elsewhere empty means that there is none.
+/// A parsed s-expression: a symbol, its arguments, and an attribute (a number),
+/// which the text form lacks. In a pattern the attribute may be a variable; if
+/// empty, it is not tested. In other terms, empty means that there is no
+/// attribute.
 struct Term {
   std::string symbol;
   std::vector<Term> args;
@@ -35,7 +36,8 @@ struct Term {
 /// Aborts on malformed text: it is part of the test.
 Term parseTerm(std::string_view text);
 
-/// A condition of a rule beside its left side, on variables bound there.
+/// A condition of a rule in addition to its left side, on variables bound
+/// there.
 struct Condition {
   enum Kind {
     Odd,    ///< the attribute `variable` is odd
@@ -52,16 +54,16 @@ struct TermRule {
   Term lhs, rhs;
   std::vector<Condition> conditions = {};
   Stratum stratum = Stratum::Alternatives;
-  /// A native function makes the right side.
+  /// Whether a native function makes the right side.
   bool byNative = false;
 
   std::string str() const;
 };
 
-/// A fact, from 0 (unknown) to 3, of a node from those of its children: it
-/// grows with them, and that of a class is the largest of its nodes.
+/// A fact, from 0 (unknown) to 3, of a node, computed from those of its
+/// children. It is monotonic, and a class has the largest fact of its nodes.
 unsigned factOf(const std::string &symbol, const std::vector<unsigned> &kids);
-/// Adds that as the first analysis.
+/// Registers these facts as the first analysis.
 void addFacts(EGraph &graph);
 
 /// Operators of one graph by symbol and arity.
@@ -69,7 +71,7 @@ class Terms {
 public:
   explicit Terms(EGraph &graph) : graph(graph) {}
 
-  /// Symbols that are made commutative operators when they are first seen.
+  /// Symbols that become commutative operators.
   std::set<std::string> commutative;
   /// Whether rules are made to be explained.
   bool explained = false;
@@ -92,9 +94,9 @@ public:
   Rule rule(std::string name, std::string_view lhs, std::string_view rhs) {
     return rule(std::move(name), parseTerm(lhs), parseTerm(rhs));
   }
-  /// What the rules call.
+  /// The native functions of the rules.
   std::vector<Native> natives;
-  /// The term that choice `chosen` of each class spells.
+  /// The term that the choices `chosen` form for a class.
   Term read(ClassId c, std::span<const NodeRef> chosen) const;
 
 private:

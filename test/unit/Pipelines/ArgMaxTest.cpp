@@ -1,8 +1,8 @@
 //===- ArgMaxTest.cpp - A foreign anchor in the whole pipeline ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// `test.argmax` (test/lib/Conversion/ArgMax.h) fuses with the product that it
-// reads, is scheduled, emitted and run, without a line about it in lib/.
+// `test.argmax` (test/lib/Conversion/ArgMax.h) is fused with the product that
+// it reads, scheduled, emitted and run, although nothing in lib/ knows it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -124,7 +124,7 @@ TEST_F(ArgMax, FusesWithTheProductItReads) {
   check();
 }
 
-// Both results go on into elementwise ops, one kernel still.
+// Elementwise ops read both results and are fused into the same kernel.
 TEST_F(ArgMax, HasAnEpilogue) {
   std::string program = getProgram(R"(
   %a, %j = "test.argmax"(%g) : (tensor<37x45xf32>) -> (tensor<37xf32>, tensor<37xi64>)
@@ -137,7 +137,7 @@ TEST_F(ArgMax, HasAnEpilogue) {
   check();
 }
 
-// Without a product: passes over rows.
+// Without a product: reduces rows in passes.
 TEST_F(ArgMax, ReducesRows) {
   std::string program = getProgram(R"(
   %h = llir.view %g <(d0, d1) -> (d0, d1)> : tensor<37x45xf32> -> tensor<37x45xf32>
@@ -151,7 +151,7 @@ TEST_F(ArgMax, ReducesRows) {
   check();
 }
 
-// A state of two values, each part's in the workspace.
+// Each part's state of two values is in the workspace.
 TEST_F(ArgMax, ReducesRowsInParts) {
   std::string text = R"(
 func.func @main(%x: tensor<37x16xf32> {hlir.name = "x", hlir.kind = "input"},

@@ -12,7 +12,7 @@ using namespace luminal;
 using namespace luminal::test;
 using llir::Fn;
 
-/// The distance of neighbours, relative to a number of that type.
+/// The distance between neighbouring floats, relative to a number of that type.
 static double unitOf(DType t) {
   switch (t) {
   case DType::F16:
@@ -26,7 +26,7 @@ static double unitOf(DType t) {
   }
 }
 
-/// The least positive number.
+/// The smallest positive number.
 static double leastOf(DType t) {
   switch (t) {
   case DType::F16:
@@ -40,8 +40,8 @@ static double leastOf(DType t) {
   }
 }
 
-/// Of the type that sums accumulate in, twice that of one rounding: both sides
-/// round in f64.
+/// Twice the rounding error of the type in which sums accumulate, because both
+/// sides round in f64.
 static double sumUnit(DType t) {
   return t == DType::F64 ? std::ldexp(1, -51) : std::ldexp(1, -23);
 }
@@ -162,8 +162,8 @@ void BoundWriter::finish(const std::string &error, double ulps) {
 // Scalar functions
 //===----------------------------------------------------------------------===//
 
-/// The largest slope of a function whose bound is a multiple of its operand's;
-/// 0 for any other.
+/// The largest slope of a function whose error bound is a multiple of its
+/// operand's; 0 for any other function.
 static double slopeOf(Fn fn) {
   switch (fn) {
   case Fn::Neg:
@@ -260,8 +260,8 @@ void BoundWriter::elementwise(Fn fn, DType from) {
   for (unsigned n : node().operands)
     isExactInput &= nodes[n].isExact;
   const Shape &s = node().shape;
-  // One unit for each side's rounding of what differs, and what the function
-  // promises.
+  // One unit for each side's rounding of the operands, plus the error that the
+  // function promises.
   double ulps = fn == Fn::Cast ? 0.5 : ulpsOf(fn, from);
   if (ulps > 0.5)
     ulps += 0.5;
@@ -345,7 +345,8 @@ Tracked BoundWriter::scaled(const Tracked &x, const std::string &divisor,
             rows)};
 }
 
-/// As it is spelled out: x - mean(x), then times rsqrt(mean(x^2) + eps).
+/// The norm as it is spelled out: x - mean(x), then times rsqrt(mean(x^2) +
+/// eps).
 void BoundWriter::norm(bool isCentered, double eps) {
   Tracked x = operand(0);
   const Shape &s = node().shape;

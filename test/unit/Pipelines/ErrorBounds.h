@@ -1,14 +1,16 @@
 //===- ErrorBounds.h - How far compiled code may be off -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// For each op, the ops (f64, flat LLIR) that compute a bound of the difference
-// between compiled code and the interpreter, from the bounds of its operands:
-// - a scalar function is off by what Functions.def states, and by what it makes
-//   of its operands' error;
+// For each op, the ops (in f64, flat LLIR) that compute a bound of the
+// difference between compiled code and the interpreter from the bounds of its
+// operands:
+// - a scalar function contributes the error that Functions.def states, and
+//   amplifies its operands' errors;
 // - sums and products accumulate in f32 (f64 for f64) in any order: n roundings
 //   of the sum of absolute terms, and one to the type of the result;
 // - views, selections, gathers and maxima move bounds as they move elements.
-// An infinite element has the bound 0; a NaN one NaN, which says nothing.
+// An infinite element has the bound 0; a NaN has the bound NaN, which accepts
+// any value.
 //
 //===----------------------------------------------------------------------===//
 

@@ -45,7 +45,7 @@ TEST(Buffer, KeepsWhatItHoldsAtEverySize) {
         buffer.extend(second - buffer.size());
         for (size_t i = 0; i < std::min(first, second); i += 61)
           ASSERT_EQ(buffer[i], uint32_t(i * 2654435761u)) << from << " " << to;
-        // All of it is memory, also at the end.
+        // All of it must be accessible, including the end.
         write(0, second);
         if (second)
           buffer[second - 1] = 1;
@@ -56,8 +56,8 @@ TEST(Buffer, KeepsWhatItHoldsAtEverySize) {
     }
 }
 
-/// Random hashes and few different ones, so that many rows lie behind the group
-/// of their hash.
+/// Random hashes of which few differ, so that many rows are stored outside the
+/// group of their hash.
 TEST(RowIndex, FindsEveryRowAfterItGrew) {
   for (uint64_t kinds : {uint64_t(40), uint64_t(3000), ~uint64_t(0)}) {
     ByteCounter counter;
@@ -85,7 +85,7 @@ TEST(RowIndex, FindsEveryRowAfterItGrew) {
     }
     EXPECT_EQ(index.numPlaced(), kRows);
     EXPECT_GE(grown, 10u);
-    // With good hashes few rows are compared.
+    // With good hashes, few rows are compared.
     EXPECT_GT(rehashed, 0u);
     if (kinds == ~uint64_t(0))
       EXPECT_LT(rehashed, kRows / 5);

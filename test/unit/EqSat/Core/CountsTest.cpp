@@ -20,7 +20,7 @@ static RunnerOptions unlimited(bool incremental, bool staged) {
   return o;
 }
 
-/// Naive or incremental, and with rounds that do everything at once or not.
+/// Naive or incremental, staged or not.
 struct Mode {
   bool incremental, staged;
 };
@@ -51,7 +51,7 @@ TEST_P(Counts, sumsOfDistinctLeaves) {
   }
 }
 
-/// Rounds are only comparable where each does everything.
+/// Rounds can be compared only if each round is complete.
 class Rounds : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Modes, Rounds, testing::Bool(), [](auto &info) {
   return info.param ? "incremental" : "naive";

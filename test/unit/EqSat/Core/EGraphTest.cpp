@@ -30,8 +30,8 @@ protected:
   ClassId leaf(const char *name, TypeId type) {
     return graph.add(graph.addOp(name, 0), graph.getPayload(type, {}), {});
   }
-  /// f(x) : 0 and g(x) : `type`, and the rule that they are equal: by a new
-  /// node, or by the class of the one that is there.
+  /// f(x) of type 0 and g(x) of type `type`, and a rule that makes them equal:
+  /// by a new node, or with a class that exists already.
   RunReport saturate(TypeId type, bool given, bool incremental, bool staged) {
     ClassId x[] = {leaf("x", 0)};
     OpId f = graph.addOp("f", 1), g = graph.addOp("g", 1);
@@ -69,7 +69,7 @@ TEST_F(Types, unknownOnesStayApart) {
   EXPECT_EQ(graph.addInto(a, graph.addOp("c", 0), graph.getPayload(2, {}), {},
                           kGiven),
             Merge::Refused);
-  // As if the union had not been tried.
+  // The graph is as if the union had not been tried.
   EXPECT_FALSE(graph.isDirty());
   EXPECT_FALSE(graph.conflict());
   EXPECT_FALSE(graph.limitHit());
@@ -213,8 +213,8 @@ public:
   }
 };
 
-/// Facts of the leaves reach everything above, however deep the terms are, also
-/// several facts at a time.
+/// Facts of leaves reach everything above them, however deep the terms are,
+/// even several facts at a time.
 TEST(Facts, deepTerms) {
   for (unsigned seed = 0; seed != 200; ++seed) {
     SCOPED_TRACE(seed);
@@ -288,8 +288,8 @@ TEST(Facts, veryDeepTerms) {
 
 /// Terms so deep that one union causes the next over a hundred times: three
 /// copies of a random graph over separate leaves become one copy when the
-/// leaves do. Two do so early and the third, which wins, late: its leaves are
-/// themselves the tops of deep terms.
+/// leaves are united. Two are united early, and the third, which wins, late:
+/// its leaves are themselves the tops of deep terms.
 TEST(Congruence, deepTerms) {
   for (unsigned seed = 0; seed != 200; ++seed) {
     SCOPED_TRACE(seed);
@@ -328,7 +328,8 @@ TEST(Congruence, deepTerms) {
     }
     ASSERT_TRUE(graph.rebuild());
     uint64_t nodes = graph.numNodes() / 3, classes = graph.numClasses() / 3;
-    // What only one copy has: nodes in its classes and nodes that use them.
+    // Count what only one copy has: nodes in its classes and nodes that use
+    // them.
     uint64_t own = 0, uses = 0;
     for (auto &copy : copies) {
       OpId use = graph.addOp("use", 1);

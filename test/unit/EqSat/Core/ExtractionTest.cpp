@@ -90,7 +90,7 @@ TEST(Extraction, whatNothingLowersIsNamed) {
 }
 
 TEST(Extraction, deepSharingDoesNotOverflow) {
-  // As a tree 2^5000 nodes.
+  // As a tree, it has 2^5000 nodes.
   EGraph graph;
   Terms t(graph);
   ClassId c = t.add("x");
@@ -191,8 +191,8 @@ struct Optimum {
   }
 };
 
-/// The same as an e-graph. Each class also has a separate leaf, which may not
-/// be taken.
+/// The same problem as an e-graph. Each class also has a leaf of its own, which
+/// must not be chosen.
 struct Built {
   EGraph graph;
   std::vector<double> costs; ///< by operator
@@ -271,7 +271,7 @@ double compareWithOptimum(const Built &b, double optimum, uint64_t seed) {
     check(perturbed);
     check(drawn);
   }
-  // With true costs no change makes it worse.
+  // With the true costs, no change may make it worse.
   EXPECT_LE(candidates.draw({}).dagCost, s.dagCost);
   return s.dagCost / optimum;
 }

@@ -1,10 +1,11 @@
 //===- IlpOracle.cpp - The cheapest choice, by integer programming --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One variable n_i a node: it is chosen. The roots are computed, and so are the
-// children of what is chosen; a class has at most one node. Within a strongly
-// connected component of classes one level variable l_c a class keeps the
-// choice free of cycles: a node is above its children.
+// The integer program has a variable n_i for each node, which is 1 if it is
+// chosen. The roots and the children of chosen nodes must be computed; a class
+// has at most one chosen node. Within a strongly connected component, a level
+// variable l_c for each class excludes cycles: a node's class is above those of
+// its children.
 //
 //===----------------------------------------------------------------------===//
 
@@ -83,8 +84,9 @@ Problem::Problem(const EGraph &graph, std::span<const ClassId> given,
   findComponents();
 }
 
-/// Two passes: by descending end of a walk along the edges, gather what reaches
-/// a class against them.
+/// Two passes: order the classes by the end of a depth-first search along the
+/// edges, then, in descending order, collect the classes that reach each class
+/// against the edges.
 void Problem::findComponents() {
   size_t size = ofClass.size();
   std::vector<std::vector<ClassId>> down(size), up(size);
@@ -132,7 +134,7 @@ void Problem::findComponents() {
   }
 }
 
-/// In the LP format.
+/// The integer program in the LP format.
 std::string Problem::text() const {
   std::ostringstream os;
   os.precision(17);
@@ -165,7 +167,7 @@ std::string Problem::text() const {
       os << " <= 0\n";
       if (component[k] != component[n.cls])
         continue;
-      // level of the class - level of the child >= 1 where it is chosen.
+      // level of the class - level of the child >= 1 if the node is chosen.
       unsigned size = sizeOfComponent[component[k]];
       os << " above" << i << "_" << k << ": l" << n.cls << " - l" << k << " - "
          << size << " n" << i << " >= " << 1 - double(size) << "\n";
@@ -182,7 +184,8 @@ std::string Problem::text() const {
   return os.str();
 }
 
-/// The cost of all that the roots need. std::nullopt for an invalid choice.
+/// The cost of everything that the roots need; std::nullopt for an invalid
+/// choice.
 std::optional<double> Problem::priceOf(const std::vector<bool> &chosen) const {
   double price = 0;
   enum State : uint8_t { New, Open, Done };

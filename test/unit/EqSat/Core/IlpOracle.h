@@ -13,11 +13,10 @@ namespace luminal::eqsat::test {
 /// Whether the solver (CBC, the executable) is installed.
 bool hasIlpSolver();
 
-/// The least cost of the roots with shared nodes counted once: infinite where
-/// they cannot be computed, std::nullopt where the solver did not finish. The
-/// solver's choice is checked here: every class that it needs has a node,
-/// there is no cycle, and the cost is that of its nodes. Its optimality is
-/// trusted.
+/// The least cost of the roots with shared nodes counted once: infinite if they
+/// cannot be computed, std::nullopt if the solver did not finish. The solver's
+/// choice is verified here: every required class has a node, there is no cycle,
+/// and the cost is that of the chosen nodes. Its optimality is trusted.
 std::optional<double> solveByIlp(const EGraph &graph,
                                  std::span<const ClassId> roots,
                                  const NodeCostFn &cost,

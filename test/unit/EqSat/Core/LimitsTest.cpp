@@ -24,7 +24,7 @@ protected:
     options.maxNodes = maxNodes;
     return saturate(graph, rules, natives, options);
   }
-  /// A native for every call of which `f` is called; it holds.
+  /// A native that calls `f` at every call, and always holds.
   uint32_t native(NativeFn f, uint32_t args, uint32_t results) {
     natives.emplace_back(std::move(f), args, results, Native::None);
     return natives.size() - 1;
@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, Limits, testing::Bool(), [](auto &info) {
 /// Associativity over ten leaves: 57,012 nodes.
 constexpr unsigned kLeaves = 10;
 
-/// (s<i> (v (v ... z))), on which one rule a step builds in several rounds.
+/// (s<i> (v (v ... z))): rules that build it step by step, in several rounds.
 constexpr unsigned kSteps = 10;
 std::string step(unsigned i) {
   std::string inner = "z";
@@ -57,7 +57,7 @@ std::string step(unsigned i) {
 }
 
 TEST_P(Limits, aUsefulRuleRunsBesideAnExplodingOne) {
-  // At every point of the useful rules where a round may be undone.
+  // Test every point of the useful rules at which a round may be undone.
   unsigned compared = 0;
   for (uint64_t matchLimit : {0, 10})
     for (uint64_t maxNodes = 110; maxNodes < 5000; maxNodes += maxNodes / 8) {
@@ -65,7 +65,7 @@ TEST_P(Limits, aUsefulRuleRunsBesideAnExplodingOne) {
       options.maxNodes = maxNodes;
       options.matchLimit = matchLimit;
       {
-        // Its last whole round must leave space for them.
+        // The last whole round must leave room for them.
         EGraph g;
         Terms t(g);
         addSum(t, kLeaves);
@@ -101,8 +101,8 @@ TEST_P(Limits, aUsefulRuleRunsBesideAnExplodingOne) {
 }
 
 TEST_P(Limits, aRuleThatFitsAfterAllComesBack) {
-  // The rule that adds more before the limit is not the one that exceeds it: it
-  // is resumed when that one is suspended, too.
+  // The rule that adds most before the limit is not the one that exceeds it: it
+  // is resumed once that one is suspended too.
   options.staged = false;
   for (unsigned i = 0; i != 30; ++i)
     terms.add("(a x" + std::to_string(i) + ")");
@@ -110,7 +110,7 @@ TEST_P(Limits, aRuleThatFitsAfterAllComesBack) {
     terms.add("(b y" + std::to_string(i) + ")");
   rules.push_back(terms.rule("A", "(a ?x)", "(c ?x)"));
   rules.push_back(terms.rule("Never", "(b ?x)", "(d (d (d ?x)))"));
-  // 100 nodes are given; A makes 30 more and Never 60.
+  // The program has 100 nodes; A makes 30 more and Never 60.
   RunReport report = run(145);
   EXPECT_EQ(report.stop, StopReason::Nodes);
   EXPECT_TRUE(equal("(a x0)", "(c x0)"));
@@ -121,7 +121,8 @@ TEST_P(Limits, aRuleThatFitsAfterAllComesBack) {
   EXPECT_EQ(report.undone, 3u);
 }
 
-/// Whole rounds only: the graph is that of a run of so many rounds.
+/// Undone rounds leave nothing: the graph equals that of a run with fewer
+/// rounds.
 TEST_P(Limits, theGraphIsOneAfterWholeRounds) {
   for (uint64_t maxNodes : {70, 120, 400, 1000, 3000, 8000, 20000}) {
     SCOPED_TRACE(maxNodes);
@@ -204,7 +205,7 @@ TEST_P(Limits, nativesThatMakeNodes) {
   rules.push_back(r.finish());
   RunReport report = run(1000);
   EXPECT_EQ(report.stop, StopReason::Nodes);
-  EXPECT_EQ(made, 999u); // to the very limit
+  EXPECT_EQ(made, 999u); // exactly up to the limit
   EXPECT_EQ(graph.numNodes(), 2u);
   EXPECT_EQ(graph.numClassIds(), 2u);
   EXPECT_EQ(report.rules[0].undone, 1u);
@@ -250,7 +251,7 @@ TEST_P(Limits, nativesSeeNoClassThatIsGone) {
   EXPECT_EQ(terms.find("(accepted (bad x0))"), kNone);
 }
 
-/// How long `f` took, and how long the processor worked for it.
+/// Wall-clock time of `f`, and the processor time that it used.
 struct Seconds {
   explicit Seconds(const std::function<void()> &f) {
     auto begin = std::chrono::steady_clock::now();
@@ -264,8 +265,8 @@ struct Seconds {
   double wall, processor;
 };
 
-/// The limit is a tenth of a second. Machines are shared: what computes has an
-/// upper bound in the processor's time.
+/// The limit is a tenth of a second. Machines are shared, so the upper bound
+/// for computation is on processor time.
 constexpr double kLimit = 0.1, kSlack = 1.5;
 
 TEST_P(Limits, timeInsideOneMatchThatFindsNothing) {
@@ -420,8 +421,8 @@ TEST_P(Limits, recoveryAndLoweringRunWhateverStopsTheSearch) {
 }
 
 TEST_P(Limits, alternativesAreSuspendedBeforeLowering) {
-  // Lowering adds more than the search does, but without it the search is
-  // useless: all except the last alternatives are lowered.
+  // Lowering adds more than the search does, but is required for its result:
+  // all alternatives except the last are lowered.
   terms.add("(n x)");
   rules.push_back(terms.rule("Grow", "(n ?x)", "(n (v ?x))"));
   for (const char *right : {"(a (b (c ?x)))", "(d (e (f ?x)))"}) {
@@ -453,7 +454,7 @@ TEST_P(Limits, recoveryThatDoesNotEnd) {
 }
 
 TEST_P(Limits, theClockIsNoLimitOfRecovery) {
-  // Whether it could be finished would depend on the machine: an error.
+  // Whether it finishes would depend on the machine, so it is an error.
   terms.add("(n x)");
   rules.push_back(terms.rule("Recover", "(n ?x)", "(k ?x)"));
   rules.back().stratum = Stratum::Recovery;

@@ -10,7 +10,8 @@ using namespace luminal::eqsat;
 
 namespace {
 
-/// Adds up its arguments, and a fact to some of the sums; some do not hold.
+/// Adds its arguments and, for some sums, a fact; for some sums it does not
+/// hold.
 struct Sum {
   uint32_t fact = 0;
   uint64_t calls = 0, looks = 0;
@@ -62,7 +63,8 @@ TEST(Native, asksAgainWhenMoreMayBeKnown) {
   EXPECT_EQ(results[0], 5u);
 }
 
-/// Against the function itself, with facts that change from round to round.
+/// Compares cached answers with the function itself, with facts that change
+/// from round to round.
 class Memory : public testing::TestWithParam<uint32_t> {};
 INSTANTIATE_TEST_SUITE_P(Arguments, Memory, testing::Values(0, 1, 2, 3, 5));
 

@@ -77,8 +77,7 @@ public:
     return part(t.args[below(t.args.size())]);
   }
   std::mt19937_64 rng;
-  /// What the next terms may have as attributes: one in `size` plus one has
-  /// none.
+  /// Attributes for the next terms; one term in `size` plus one gets none.
   std::vector<std::string> attributes;
 
 private:
@@ -165,7 +164,7 @@ Case makeCase(uint64_t seed) {
                                    1 + g.below(3)});
       } else if (!attributes.empty() && g.below(2)) {
         std::string of = attributes[g.below(attributes.size())];
-        // Mostly a new name; else it must be what that one is already.
+        // Usually a new name; otherwise the result must equal an existing one.
         std::string result = g.below(3) ? "?r" + std::to_string(k) : "?p";
         rule.conditions.push_back({Condition::Next, of, result});
         addOnce(attributes, result);
@@ -227,8 +226,8 @@ Expected runOnce(const Case &c) {
   return e;
 }
 
-/// The result of the slow engine. A case that does not saturate gets only rules
-/// of the stratum that limits bound.
+/// The result of the naive engine. A case that does not saturate only gets
+/// rules of the stratum that the limits bound.
 Expected runNaive(Case &c) {
   Expected e = runOnce(c);
   if (e.saturated)
@@ -238,8 +237,8 @@ Expected runNaive(Case &c) {
   return runOnce(c);
 }
 
-/// False where the run did not come to an end: a banned rule may miss a union
-/// that would have kept another one from growing forever.
+/// False if the run did not end: a banned rule may miss a union that would have
+/// stopped another rule from growing for ever.
 bool compare(const Case &c, const Expected &e, bool incremental, bool staged,
              uint64_t matchLimit = 0) {
   bool ended = true;
@@ -378,7 +377,7 @@ private:
   std::set<std::tuple<uint32_t, uint32_t, uint32_t>> seen;
 };
 
-/// Explains every term by that of its class, and the smallest term of each
+/// Explains every term by the term of its class, and the smallest term of each
 /// seed by the seed. Returns the number of steps.
 unsigned explain(const Case &c, const Expected &e, bool staged) {
   EGraph graph;
@@ -451,7 +450,7 @@ unsigned explain(const Case &c, const Expected &e, bool staged) {
   return checker.steps;
 }
 
-/// One test a tenth, so that they run side by side.
+/// A tenth of the cases for each test, so that they run in parallel.
 class Random : public testing::TestWithParam<unsigned> {};
 INSTANTIATE_TEST_SUITE_P(Tenths, Random, testing::Range(0u, 10u));
 

@@ -66,8 +66,8 @@ struct Program {
         if (costs[op] < kInfiniteCost)
           f(op, graph.table(op), row);
   }
-  /// All classes that a scope can compute, by going over all rows again and
-  /// again.
+  /// All classes that a scope can compute, found by iterating over all rows to
+  /// a fixed point.
   std::set<ClassId> computable(ScopeId s) const {
     std::set<ClassId> done;
     for (size_t before = ~size_t(0); before != done.size();) {
@@ -143,7 +143,7 @@ TEST(Scopes, randomProgramsSeeOnlyWhatIsAround) {
   EXPECT_GT(shared, 100u);
 }
 
-/// Price of what the names need, with every use counted.
+/// Price of everything that the names need, with every use counted.
 double treeCost(const Program &p, const Extractor &e, const Selection &s,
                 std::span<const ClassId> names) {
   std::map<ClassId, double> tree;
@@ -210,7 +210,8 @@ TEST(Scopes, anyExtractorMayChooseFromTheJson) {
       double best = treeCost(p, e, e.bottomUp(roots), roots);
       double tree = *document->root().at("tree_cost")->asDouble();
       EXPECT_NEAR(treeCost(p, e, s, roots), tree, 1e-9 * tree);
-      // The best one with every use counted is as good from the file.
+      // Without sharing, the best choice read from the file must be equally
+      // good.
       if (method == SerializedGraph::Method::BottomUp)
         EXPECT_NEAR(tree, best, 1e-9 * best);
       // A node of another class in place of a chosen one is an error.

@@ -12,7 +12,7 @@ using namespace luminal::eqsat;
 
 namespace {
 
-/// Counts leaves below a class, as an upper bound: the least of its nodes, so
+/// An upper bound of the leaves below a class: the minimum over its nodes, so
 /// that unions change facts.
 class LeafBound final : public Analysis {
 public:
@@ -30,7 +30,7 @@ public:
   }
 };
 
-/// A graph with everything that can be undone.
+/// A graph in which everything can be undone.
 struct Graph {
   EGraph graph;
   ProofLog log;
@@ -50,8 +50,8 @@ struct Graph {
     }
   }
 
-  /// Additions and unions by the seed. `wild`: also new payloads and operators,
-  /// and natives' nodes without a rule.
+  /// Random additions and unions. `wild`: also new payloads and operators, and
+  /// nodes of natives without a rule.
   void change(uint64_t seed, unsigned count, bool wild) {
     std::mt19937_64 rng(seed);
     auto below = [&](uint32_t n) { return uint32_t(rng() % n); };

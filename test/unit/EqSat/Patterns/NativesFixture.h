@@ -21,7 +21,7 @@ protected:
   Natives() {
     context.loadDialect<mlir::func::FuncDialect, mlir::pdl::PDLDialect>();
     context.allowUnregisteredDialects();
-    // Not printed, but checked.
+    // Diagnostics are checked instead of printed.
     context.getDiagEngine().registerHandler([&](mlir::Diagnostic &d) {
       llvm::raw_string_ostream(messages) << d << "\n";
     });
@@ -73,7 +73,7 @@ protected:
   std::string messages;
 };
 
-/// What is known: the value of "test.constant", and that of its negation.
+/// The known value: that of "test.constant", and that of its negation.
 class ValueAnalysis : public ClassAnalysis {
 public:
   mlir::Attribute make(const NodeView &node) override {

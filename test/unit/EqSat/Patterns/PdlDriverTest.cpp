@@ -61,7 +61,7 @@ void addNatives(PDLPatternModule &m) {
   auto constraint = [&](StringRef name, bool (*holds)(Args, PDLResultList &)) {
     m.registerConstraintFunction(
         name, [=](PatternRewriter &, PDLResultList &results, Args args) {
-          // The driver may call before it tests that there is such a thing.
+          // The driver may call this before testing that the value exists.
           auto isThere = [](const PDLValue &v) { return bool(v); };
           return success(llvm::all_of(args, isThere) && holds(args, results));
         });
@@ -161,8 +161,8 @@ auto bodyOf(Block &block) {
 }
 
 /// A graph as text: the members of every class. Classes of the program are
-/// called by their first number, which both sides give alike; others by their
-/// contents.
+/// named by their lowest number, which both sides assign alike; other classes
+/// by their contents.
 class Canonical {
 public:
   Canonical(const EGraph &graph, OpTable &ops, ClassId numGiven)
@@ -178,8 +178,8 @@ public:
   }
 
 private:
-  /// A result of what a pattern made is there by its label, where something
-  /// uses it.
+  /// Results of operations that a pattern made are found by label, if something
+  /// uses them.
   bool isMadeResult(ClassId c) const {
     auto runs = graph.runs(c);
     return c >= numGiven && runs.size() == 1 &&
@@ -288,7 +288,8 @@ protected:
     ClassId numGiven = 0;
   };
 
-  /// One pattern alone, tried on each op. Returns on how many it holds.
+  /// Tries a single pattern on each op. Returns the number of ops on which it
+  /// holds.
   unsigned ask(const std::string &text, bool byOperation, ModuleOp program,
                Expected &expected) {
     RewritePatternSet set(&context);
@@ -366,7 +367,7 @@ protected:
       for (const std::string &order : p.texts)
         n += ask(order, p.byOperation, *program, expected);
       ASSERT_FALSE(HasFailure());
-      // Two orders may be one match.
+      // Two operand orders may be one match.
       hits.push_back(p.texts.size() == 1 ? std::optional(n) : std::nullopt);
       all += texts.emplace_back(p.texts[0]);
       matched += n != 0;
@@ -414,8 +415,8 @@ protected:
       explain(p.graph, rules->all);
   }
 
-  /// Every term has an explanation, whose steps follow on each other; those of
-  /// a rule begin or end with an op of its root's name.
+  /// Every term has an explanation with consecutive steps; the steps of a rule
+  /// begin or end with an op that has the name of its root.
   void explain(const EGraph &graph, ArrayRef<Rule> rules) {
     const ProofLog &log = *graph.proofs;
     Explainer explainer(graph, log, {rules.data(), rules.size()});

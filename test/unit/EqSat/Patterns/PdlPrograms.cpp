@@ -106,12 +106,12 @@ private:
     return name;
   }
 
-  /// The driver compares what a constraint returned with one place at most.
+  /// The driver compares the result of a constraint with at most one place.
   bool isUnused(const std::string &name) {
     return name.rfind("%made", 0) != 0 || used.insert(name).second;
   }
 
-  /// A variable of any type, this type or the types that are equal to it.
+  /// A variable of any type, of this type, or of types equal to it.
   std::string type(const char *is) {
     unsigned how = below(4);
     if (is && how == 0)
@@ -137,7 +137,7 @@ private:
       return define("attr",
                     std::string("pdl.attribute = ") + kAttributes[value]);
     case 1: {
-      // The driver finds a type that is nothing in attributes without one.
+      // For an op without the attribute, the driver sees a null type.
       std::string of = type(kAttributeTypes[value]);
       std::string name = define("attr", "pdl.attribute : " + of);
       line("pdl.apply_native_constraint \"IsTyped\"(" + name +
@@ -159,9 +159,9 @@ private:
     return attributes.emplace_back(define("attr", "pdl.attribute"));
   }
 
-  /// A value once more. A result is spelled again: the driver compares the
-  /// operations behind two results, but takes one pdl.result with two uses for
-  /// two results that may differ.
+  /// Uses a value again. A result is written again as a new pdl.result, because
+  /// the driver compares the operations behind two results, but treats two uses
+  /// of one pdl.result as results that may differ.
   std::string again(std::string name) {
     auto it = results.find(name);
     return it == results.end() ? name : define("value", it->second);
@@ -197,7 +197,7 @@ private:
     return name;
   }
 
-  /// These values and all behind them, of any types or of those that they have.
+  /// A range of these values and all later ones, of any types or of their own.
   std::string range(std::vector<unsigned> values) {
     if (!ranges.empty() && oneIn(24)) // mostly wrong
       return any(ranges);
@@ -268,8 +268,8 @@ private:
       results = listOf(named, "type");
       rootTypes = named;
     } else {
-      // A list, alone or behind single types; one that says nothing has as many
-      // types as there are.
+      // A list, alone or after single types; a list without a constraint
+      // matches any number of types.
       std::vector<std::string> parts;
       std::string rest;
       unsigned single = oneIn(2) ? 0 : below(d.types.size() + 1);
@@ -463,7 +463,7 @@ private:
   std::vector<Line> lines;
   unsigned numNames = 0;
   std::vector<std::string> types, attributes, operands, ops;
-  /// Those of which one can say which operand is the first.
+  /// Values for which the first operand is well defined.
   std::vector<std::string> ordered;
   /// Results of constraints.
   std::vector<std::string> madeTypes, madeAttributes;
@@ -476,7 +476,7 @@ private:
   std::map<unsigned, std::string> names, entered;
   /// What defines a result, by its name.
   std::map<std::string, std::string> results;
-  /// Of the operation that was last written: in the end, the root.
+  /// Types of the operation written last; in the end, of the root.
   std::vector<std::string> rootTypes;
   std::string rootResults;
 };

@@ -12,8 +12,8 @@
 
 namespace luminal::eqsat::test {
 
-/// A function of ops of no dialect. The last op uses all results of the others:
-/// there one reads what they were replaced by.
+/// A function of unregistered ops. The last op uses all results of the others,
+/// so it shows what replaced them.
 struct Source {
   struct Def {
     unsigned symbol;
@@ -43,9 +43,9 @@ struct Pattern {
 
 /// No two ops are equal: every value is a separate class.
 Source makeSource(std::mt19937_64 &rng);
-/// A pattern cut out of the program at an op: some operands are variables, some
-/// tests are left out. Mostly it matches there; now and then a test is wrong.
-/// The natives that it may call are those of `PdlDriverTest.cpp`.
+/// A pattern cut out of the program at an op: some operands become variables,
+/// and some tests are left out. It usually matches there; sometimes a test is
+/// made wrong. It may call the natives of `PdlDriverTest.cpp`.
 Pattern makePattern(const Source &source, unsigned number,
                     std::mt19937_64 &rng);
 

@@ -48,7 +48,8 @@ module attributes {test.kept} {
 }
 )";
 
-/// Says more than is true of floats: nothing is computed here.
+/// A rule that is not true for floats, which is irrelevant because nothing is
+/// computed.
 constexpr const char *kRules = R"(
 pdl.pattern @Associate : benefit(0) attributes {eqsat.promise = "exact"} {
   %t = pdl.type
@@ -198,7 +199,7 @@ TEST_F(Sessions, PricesChangeTheBest) {
     });
     return key;
   };
-  // 1 / sqrt(x) is one function, until that costs more than two.
+  // 1 / sqrt(x) is extracted as one function until that costs more than two.
   std::string rsqrt = keyOf(*best, llir::Fn::Rsqrt);
   ASSERT_NE(rsqrt, "");
   auto used = session->setPrice(rsqrt, 1e6);
@@ -214,13 +215,13 @@ TEST_F(Sessions, PricesChangeTheBest) {
   EXPECT_EQ(session->best()->digest, best->digest);
   EXPECT_LT(session->best()->cost, best->cost);
 
-  // c v + c k has two products, c (v + k) one: two trips of it.
+  // c v + c k has two products, c (v + k) one, in each of two trips.
   std::string product = keyOf(*best, llir::Fn::Mul);
   ASSERT_NE(product, "");
   EXPECT_EQ(*session->setPrice(product, 1e9), 1u);
   EXPECT_NEAR(session->best()->cost, 2e9, 1e6);
 
-  // Nothing has this key; a price that is none changes nothing.
+  // No node has this key; an invalid price changes nothing.
   EXPECT_EQ(*session->setPrice(std::string(32, '0'), 1), 0u);
   std::string now = session->best()->digest;
   EXPECT_TRUE(failed(session->setPrice(rsqrt, std::nan(""))));
@@ -244,7 +245,7 @@ TEST_F(Sessions, KeysOfEveryOpAreKnown) {
   for (const std::string &key : keys)
     prices.push_back({key, 1});
   EXPECT_EQ(*session->setPrices(prices), keys.size());
-  // All that is taken costs 1 then, those in the body twice.
+  // Every chosen node then costs 1, those in the body 2.
   auto best = session->best();
   EXPECT_EQ(best->cost, std::floor(best->cost));
 }
@@ -317,8 +318,8 @@ TEST_F(Sessions, ReturnTheirMemory) {
     auto session = create();
     EXPECT_NE(textOf(*session, *session->draw(3, 2)), "");
   };
-  // Types and attributes stay in the context, and what sessions keep between
-  // them stops growing after some hundred.
+  // Types and attributes stay in the context; the memory that sessions share
+  // stops growing after some hundred sessions.
   for (unsigned i = 0; i != 300; ++i)
     use();
   size_t before = mallinfo2().uordblks;

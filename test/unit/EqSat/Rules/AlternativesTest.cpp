@@ -1,9 +1,9 @@
 //===- AlternativesTest.cpp - Orders of products, their prices and errors -===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Chains of products come out in the order that dynamic programming finds by
-// the same prices, and every order that a session draws is as accurate as the
-// rules promise: against the sum of absolute terms, in f64.
+// Chains of products are computed in the order that dynamic programming finds
+// with the same prices, and every order that a session draws is as accurate as
+// the rules promise, relative to the sum of absolute terms in f64.
 //
 //===----------------------------------------------------------------------===//
 

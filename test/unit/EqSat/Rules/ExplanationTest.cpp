@@ -58,8 +58,8 @@ public:
   Replay(const Explanation &e, const EGraph &graph, ArrayRef<Rule> rules)
       : e(e), graph(graph), rules(rules) {}
 
-  /// Whether the chain leads from one term to the other, through steps that are
-  /// equal only up to rounding or not.
+  /// Checks that the chain leads from one term to the other; sets `isExact` to
+  /// false if a step is equal only up to rounding.
   void checkChain(uint32_t chain, uint32_t from, uint32_t to, bool &isExact) {
     auto [it, isNew] = chains.try_emplace({chain, from, to}, true);
     if (isNew) {
@@ -90,7 +90,7 @@ private:
     const Explanation::Step &s = e.steps[step];
     bool exact = true;
     if (s.rule == kKnown) {
-      // Compared as an exact rule is.
+      // Compare as for an exact rule.
     } else if (s.rule != kNone) {
       ASSERT_LT(s.rule, rules.size());
       exact = rules[s.rule].promise.kind == Promise::Exact;
@@ -116,9 +116,9 @@ private:
 
 class Explanations : public RuleFixture {
 protected:
-  /// Alternatives keep their promise against the sum of absolute terms, which
-  /// these comparisons do not know (AlternativesTest does): they are compared
-  /// where sums are exact.
+  /// The promises of alternatives are relative to the sum of absolute terms,
+  /// which these comparisons do not know (AlternativesTest does), so
+  /// alternatives are compared where sums are exact.
   bool isAnyValue = false;
 
   /// Explains every term of the graph, and the program that is extracted;
@@ -291,7 +291,7 @@ TEST_F(Explanations, OfEveryRule) {
       OwningOpRef<ModuleOp> module = build(instance);
       auto function = *module->getOps<func::FuncOp>().begin();
       Outcome &outcome = isExact ? exact : all;
-      // Drawn for each, so that all builds have the same numbers.
+      // Draw for each instance, so that all builds use the same numbers.
       Arguments drawn(arguments(instance, function, 3));
       if (!isCheckTaken(i, isExact))
         continue;
@@ -360,8 +360,8 @@ TEST_F(Explanations, OfAnArchive) {
   EXPECT_GT(outcome.total(), 100u);
 }
 
-/// Each of these promises too much, which the explanations of a program on
-/// which it fires show.
+/// Each of these rules promises too much, which the explanations of a program
+/// on which it fires must reveal.
 TEST_F(Explanations, OfWrongRules) {
   struct Wrong {
     const char *name, *rule, *body;

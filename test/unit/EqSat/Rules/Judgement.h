@@ -14,16 +14,18 @@ namespace luminal::test {
 
 /// The expectation for a value.
 struct Standard {
-  /// The value of the other side; for `ulps` of no less than 0 in f64.
+  /// The value of the other side; in f64 if `ulps` is not negative.
   const reference::Tensor *expected = nullptr;
-  /// Negative: the same bits (any NaN is NaN). Else by how many units in the
-  /// last place of the value's type it may be off.
+  /// Negative: the same bits (any NaN equals any NaN). Otherwise the permitted
+  /// error in units in the last place of the value's type.
   double ulps = -1;
-  /// `expected` computed in f32: how far the f64 may itself be off.
+  /// `expected` computed in f32, which shows how inaccurate the f64 value may
+  /// be.
   const reference::Tensor *rough = nullptr;
-  /// The sum of absolute terms, where `value` is a product: units are its.
+  /// The sum of absolute terms, if `value` is a product; `ulps` is then in its
+  /// units.
   const reference::Tensor *terms = nullptr;
-  /// The operand whose precision limits a spelling, if there is one.
+  /// The operand whose precision limits a spelling, or null.
   const reference::Tensor *kept = nullptr;
 };
 

@@ -1,10 +1,10 @@
 //===- NodeFunction.h - Every node of an e-graph, as one function ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Lets the interpreter evaluate both sides that rules made equal. Each
-// class has the value of the node that the program gave it (of the first node
-// that a rule made, where it gave none); each node is computed once more from
-// the values of its operand classes.
+// Lets the interpreter evaluate both sides of what rules made equal. Each class
+// has the value of its node in the given program (if there is none, of the
+// first node that a rule made). Each node is computed once more from the values
+// of its operand classes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,8 @@ namespace luminal::test {
 
 class NodeFunction {
 public:
-  /// `literals` are the numbers that rules name, of which a constant of the
-  /// graph is the rounding.
+  /// `literals` are the numbers that rules name; constants of the graph are
+  /// roundings of them.
   NodeFunction(eqsat::Program &program, mlir::func::FuncOp given,
                llvm::ArrayRef<double> literals);
 
@@ -38,18 +38,20 @@ public:
   unsigned valueOfNode(eqsat::OpId op, uint32_t row);
   /// A term of an explanation, from the leaves up.
   unsigned valueOfTerm(const eqsat::Explanation &e, uint32_t term);
-  /// What the class of a node is in terms of that node's operands, by what
-  /// defines it: every float in `type`, every constant the number that a rule
-  /// names. std::nullopt where the class is one of its own operands.
+  /// The value of a node's class in terms of that node's operands, by the
+  /// class's definition: every float is computed in `type`, and every constant
+  /// is the number that a rule names. std::nullopt if the class is one of its
+  /// own operands.
   std::optional<unsigned> definitionOver(eqsat::OpId op, uint32_t row,
                                          mlir::FloatType type);
   /// A term with every float in `type` and every constant the number that a
-  /// rule names, but what is part of `other` too with the value it has there:
-  /// one side of a rule in exact arithmetic, over what the other side reads.
+  /// rule names, except that parts that also occur in `other` have the value
+  /// they have there. This is one side of a rule in exact arithmetic, over the
+  /// values that the other side reads.
   unsigned termOver(const eqsat::Explanation &e, uint32_t term, uint32_t other,
                     mlir::FloatType type);
 
-  /// The sum of the absolute terms of a product, in f64; std::nullopt of
+  /// The sum of the absolute terms of a product in f64; std::nullopt for
   /// another op.
   std::optional<unsigned> termsOf(eqsat::OpId op, uint32_t row);
   std::optional<unsigned> termsOf(const eqsat::Explanation &e, uint32_t term);

@@ -23,7 +23,7 @@ protected:
   /// Values of every kind, or in the range that the operand has.
   reference::Tensor random(const Operand &operand, mlir::RankedTensorType type,
                            const reference::SymbolValues &symbols);
-  /// For a program of `build` whose symbol is `extent`.
+  /// Arguments for a program of `build` whose symbol is `extent`.
   std::vector<reference::Tensor> arguments(const RuleProgram &instance,
                                            mlir::func::FuncOp function,
                                            int64_t extent);

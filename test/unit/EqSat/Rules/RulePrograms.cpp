@@ -22,7 +22,7 @@ constexpr const char *kComputed[] = {"f16", "bf16", "f32", "f64",
 constexpr const char *kAny[] = {"f16",    "bf16", "f32",  "f64", "i32",
                                 "i64",    "i1",   "i8",   "ui8", "f8E4M3FN",
                                 "f8E5M2", "i16",  "ui16", "ui32"};
-/// Of each width the types whose bits are read as another.
+/// For each width, the types whose bits are read as another type.
 constexpr std::pair<const char *, const char *> kBits[] = {
     {"f64", "i64"},     {"i64", "f64"},      {"f32", "i32"},
     {"i32", "f32"},     {"ui32", "f32"},     {"f16", "bf16"},
@@ -30,8 +30,8 @@ constexpr std::pair<const char *, const char *> kBits[] = {
     {"i8", "f8E4M3FN"}, {"ui8", "f8E4M3FN"}, {"f8E4M3FN", "i8"},
     {"f8E5M2", "i8"}};
 
-/// The operands of a program that is then written in `type`: f32 loses nothing
-/// of a narrower one's constants.
+/// The type in which a program is built before it is respelled in `type`: f32
+/// represents the constants of narrower types exactly.
 const char *builtIn(StringRef type) { return type == "f64" ? "f64" : "f32"; }
 
 Type typeOf(Vs v, StringRef name) {
@@ -83,7 +83,7 @@ std::vector<RuleProgram> scalarFunctions() {
       {"equal", &C::equal},       {"floor_div", &C::floorDiv},
       {"floor_mod", &C::floorMod}};
   for (const char *type : kFloats) {
-    // Like a front end that computes nothing wider than its values.
+    // Like a front end that computes nothing in a wider type than its values.
     for (const Unary &u : unary)
       list.push_back({u.fn + std::string(" spelled in ") + type,
                       {{{"60"}, "f32"}},
@@ -156,7 +156,7 @@ std::vector<RuleProgram> scalarFunctions() {
   return list;
 }
 
-/// As models spell them, in the given type.
+/// Spellings found in models, in the given type.
 void modelSpellings(const char *type, bool isSpelled,
                     std::vector<RuleProgram> &list) {
   auto unary = [&](const char *name, Build build, std::optional<Names> left) {

@@ -31,33 +31,34 @@ struct RuleProgram {
   std::string name;
   std::vector<Operand> operands;
   Build build;
-  /// The functions of the elementwise ops that are left, where given; "softmax"
-  /// and the like for other ops. Constants and views do not count.
+  /// The remaining functions of elementwise ops, if given; "softmax" and the
+  /// like stand for other ops. Constants and views do not count.
   std::optional<std::vector<std::string>> left = std::nullopt;
-  /// Written in this type throughout, its operands too, where one is given:
-  /// like a front end that computes nothing wider than its values.
+  /// If given, the type in which the whole program is written, including its
+  /// operands: like a front end that computes nothing in a wider type than its
+  /// values.
   std::string spelledIn = {};
 };
 
-/// Every composite in every dtype, spellings of models, products and norms,
-/// structure. The symbol `s0` is in [0, 8].
+/// Programs for every composite in every dtype, spellings of models, products
+/// and norms, and structure. The symbol `s0` is in [0, 8].
 std::vector<RuleProgram> allRulePrograms();
-/// Those of them that order rows.
+/// The programs that order rows.
 std::vector<RuleProgram> orderPrograms();
-/// Those of them that scan rows.
+/// The programs that scan rows.
 std::vector<RuleProgram> scanPrograms();
-/// Those of them that update rows.
+/// The programs that update rows.
 std::vector<RuleProgram> updatePrograms();
 
-/// Of so many programs one is taken: what they compute is a matter of the
-/// release build, and a sanitized one takes ten times as long.
+/// Stride over the programs: the release build tests their results, and a
+/// sanitized build takes ten times as long.
 #if __has_feature(address_sanitizer)
 constexpr size_t kRuleProgramStride = 5;
 #else
 constexpr size_t kRuleProgramStride = 1;
 #endif
-/// The same of programs that are checked twice, by exact rules alone and by
-/// all: a sanitized build does one of both in turn.
+/// The same for programs that are checked twice, with exact rules and with all
+/// rules: a sanitized build alternates between the two.
 constexpr size_t kCheckStride =
     kRuleProgramStride == 1 ? 1 : 2 * kRuleProgramStride;
 constexpr bool isCheckTaken(size_t i, bool isExact) {

@@ -5,11 +5,11 @@
 // claims are saturated, and the interpreter computes both sides of what the
 // rules made equal, on shapes and values of every kind.
 //
-// With the exact rules alone, every node of every class has the same bits. With
-// all rules, each node that a rounding rule made is held against the definition
-// of its class over the same operands, computed in f64: what the left side is
-// in exact arithmetic. A rule counts as instantiated only where it was held to
-// its own promise.
+// With exact rules only, all nodes of a class have the same bits. With all
+// rules, each node that a rounding rule made is compared with the definition of
+// its class over the same operands, computed in f64, that is, with the left
+// side in exact arithmetic. A rule counts as instantiated only if it was held
+// to its own promise.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ using llir::Fn;
 
 namespace {
 
-/// The extents that the symbol of the programs is given.
+/// The extents that are used for the symbol of the programs.
 constexpr int64_t kExtents[] = {3, 0, 1};
 
 /// The text of a type in a claim.
@@ -47,8 +47,8 @@ protected:
   void check(const RuleProgram &instance, bool exactOnly);
   void checkLeft(const RuleProgram &instance, func::FuncOp function);
 
-  /// By rule: the element types that it claims, and those in which it was held
-  /// to its promise.
+  /// By rule: the element types that it claims, and those for which its promise
+  /// was checked.
   std::map<std::string, std::set<std::string>> claimed, held;
 };
 
@@ -63,7 +63,8 @@ struct Comparison {
   RuleId rule;
   double ulps; ///< negative: the same bits
   unsigned value, expected;
-  /// `expected` computed in f32: how far the f64 may itself be off.
+  /// `expected` computed in f32, which shows how inaccurate the f64 value may
+  /// be.
   unsigned rough;
   /// The operand whose precision limits a spelling.
   std::optional<unsigned> kept;
@@ -142,7 +143,7 @@ void Rules::check(const RuleProgram &instance, bool exactOnly) {
                  {},
                  nodes.termsOf(op, row)};
     auto fn = ops.attributes(table.payload(row)).getAs<llir::FnAttr>("fn");
-    // A rule promises no more than the code of its function.
+    // A rule promises at most the accuracy of its function's code.
     if (fn)
       EXPECT_GE(c.ulps,
                 llir::getUlps(fn.getValue(),

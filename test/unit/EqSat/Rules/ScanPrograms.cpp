@@ -27,7 +27,8 @@ Type wideOf(C &c, Value v) {
                                        : type;
 }
 
-/// Of each row the elements up to each place, `fill` for others.
+/// For each row and position, the elements up to that position, with `fill` for
+/// the others.
 Value prefixes(C &c, Value x, bool reverse, bool exclusive, Value fill) {
   SmallVector<Expr> extents = hlir::getExtents(x);
   extents.push_back(extents[1]);
@@ -38,7 +39,7 @@ Value prefixes(C &c, Value x, bool reverse, bool exclusive, Value fill) {
   return c.select(inside, v, c.full(extents, fill));
 }
 
-/// The same, with elements of each prefix in place of others.
+/// The same, with repeated elements of the prefix instead of `fill`.
 Value repeated(C &c, Value x) {
   SmallVector<Expr> extents = hlir::getExtents(x);
   extents.push_back(extents[1]);
@@ -53,7 +54,7 @@ Value sum(C &c, Value x, bool reverse, bool exclusive) {
   return c.cast(c.reduceSum(kept, {2}, false), elementOf(x));
 }
 
-/// Of rows of at most 16 elements.
+/// A running product over rows of at most 16 elements.
 Value runningProduct(C &c, Value x) {
   SmallVector<Expr> extents = hlir::getExtents(x);
   Type i64 = c.getBuilder().getI64Type();
@@ -67,7 +68,7 @@ Value runningProduct(C &c, Value x) {
   return x;
 }
 
-/// The same of floats, kept in f32 or in f64.
+/// The same for floats, accumulated in f32 or f64.
 Value runningFloats(C &c, Value x) {
   Type type = elementOf(x), f64 = c.getBuilder().getF64Type();
   Value wide = c.cast(x, wideOf(c, x));

@@ -31,8 +31,8 @@ using namespace luminal::eqsat;
 
 namespace {
 
-/// "same" is its operand, whatever its type; "twice" a sum, which is made of
-/// the type of the root.
+/// "same" equals its operand, whatever its type; "twice" is a sum that is made
+/// with the type of the root.
 constexpr const char *kRules = R"mlir(
   pdl.pattern @Same : benefit(0) attributes {eqsat.promise = "exact"} {
     %t = pdl.type
@@ -58,7 +58,8 @@ constexpr const char *kRules = R"mlir(
   }
 )mlir";
 
-/// With 5 <= s0 < 64 all are s0, and all are 4.
+/// With 5 <= s0 < 64, all of the first list equal s0, and all of the second
+/// equal 4.
 constexpr const char *kRows[] = {"s0", "s0 mod 64", "min(s0, 63)", "max(s0, 2)",
                                  "(64 * s0 + 7) floordiv 64"};
 constexpr const char *kColumns[] = {"", "min(s0, 4)", "4 mod s0"};
@@ -179,7 +180,7 @@ private:
         text += r + " = hlir.repeat 2 carried(" + v.name + " : " + type +
                 ") {\n^bb0(" + argument + ": " + type + "):\n";
         emit(inner, 5, depth + 1);
-        // Of the type that is carried.
+        // Use the type of the carried value.
         std::string last = fresh();
         line(last, "hlir.custom \"same\"(" + inner.back().name + ") : (" +
                        tensor(inner.back().shape, "f32") + ") -> " + type);
@@ -218,7 +219,7 @@ protected:
     registerAllRuleSets();
     context.loadDialect<func::FuncDialect, pdl::PDLDialect, hlir::HLIRDialect,
                         llir::LLIRDialect>();
-    // Those of an equivalence.graph.
+    // An equivalence.graph consists of unregistered ops.
     context.allowUnregisteredDialects();
   }
 
@@ -321,7 +322,7 @@ TEST_F(Spellings, randomUnionsVerifyAndCompute) {
   EXPECT_GT(united, programs * 3 / 4);
 }
 
-/// The ops that are of another dialect then, as well.
+/// The lowered ops are of another dialect too.
 TEST_F(Spellings, randomUnionsAreLowered) {
   auto module = parseSourceString<ModuleOp>(kRules, &context);
   ASSERT_TRUE(module);

@@ -10,8 +10,8 @@ using namespace luminal::test;
 using C = hlir::Composer;
 using Vs = ArrayRef<Value>;
 
-/// Rows v[2] of v[0] at the indices v[1], which may count from the end, element
-/// by element.
+/// Updates rows of v[0] at the indices v[1], which may count from the end, by
+/// the rows v[2], element by element.
 static Value updateElements(C &c, Vs v, hlir::Combine combine) {
   SmallVector<Expr> extents = hlir::getExtents(v[0]),
                     shape = hlir::getExtents(v[2]);
