@@ -86,7 +86,7 @@ Pattern Idempotent {
   replace r with i;
 }
 
-// Begins like the one above.
+// Has the same prefix as the pattern above.
 Pattern SamePrefix {
   let i = op<test.idem>(x: Value) -> (t: Type);
   let r = op<test.outer>(i.0) -> (t);

@@ -17,13 +17,13 @@
 // RUN: not luminal-opt %t/two.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets rules=%t/wrong.mlir cost=attribute allow-unregistered" 2>&1 | FileCheck %s --check-prefix=TWO
 // TWO: wrong.mlir:[[#]]:12: error: rule 'Wrong' makes an operation that cannot be: {{.*}}requires a single operand
 
-// New operators bring new forms; other forms go on where one finds nothing new.
+// New operators add new forms; the other forms continue if one finds nothing new.
 // RUN: mlir-pdll -x=mlir %t/more.pdll | sed 's/) {$/) attributes {eqsat.promise = "exact"} {/' > %t/more-rules.mlir
 // RUN: luminal-opt %t/more.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets rules=%t/more-rules.mlir cost=attribute allow-unregistered max-iterations=7 equivalence" | FileCheck %s --check-prefix=MORE
 // RUN: luminal-opt %t/more.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets rules=%t/more-rules.mlir cost=attribute allow-unregistered max-iterations=7 equivalence naive batch" | FileCheck %s --check-prefix=MORE
 // MORE-COUNT-8: "test.more"
 // MORE-NOT: "test.more"
-// More of them than there can be rules is an error.
+// More forms than the maximum number of rules are an error.
 // RUN: %python %S/Inputs/many-results.py 41 > %t/many.mlir
 // RUN: not luminal-opt %t/many.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets rules=%t/too-many.mlir cost=unit allow-unregistered" 2>&1 | FileCheck %s --check-prefix=MANY
 // MANY: too-many.mlir:[[#]]:1: error: too many rules: at most 65535 can be used at once, and this one is one for each number of values
@@ -95,12 +95,12 @@ Pattern All {
   replace r with op<test.new>(xs) {cost = attr<"0 : i64">} -> (t);
 }
 
-// The rest behind one operand; passed on twice and rotated.
+// The operands after the first one, used twice and rotated.
 Pattern Rest {
   let r = op<test.rest>(x: Value, xs: ValueRange) -> (t: Type);
   replace r with op<test.new>(xs, x, xs) {cost = attr<"0.5 : f64">} -> (t);
 }
-// Begins like the one above.
+// Has the same prefix as the pattern above.
 Pattern RestOfTwo {
   let r = op<test.rest>(x: Value, x, xs: ValueRange) -> (t: Type);
   replace r with op<test.two>(xs) {cost = attr<"0 : i64">} -> (t);
@@ -141,7 +141,7 @@ Pattern TypesBehind {
   replace r with op<test.new>(x) {cost = attr<"0 : i64">} -> (type<"f32">, t, ts);
 }
 
-// Operators of more and more operands come as the rule runs.
+// The rule itself creates operators with more and more operands.
 Pattern Fewer {
   let r = op<test.fewer>(x: Value, xs: ValueRange) -> (t: Type);
   replace r with op<test.fewer>(xs) {cost = attr<"0 : i64">} -> (t);
@@ -257,7 +257,7 @@ func.func @typed_not(%x: f32, %y: i8) -> (i8, i8, f32, f32, f32) {
   return %0#0, %1, %2, %3, %4 : i8, i8, f32, f32, f32
 }
 
-// Each result for itself, from left to right.
+// Each result separately, from left to right.
 // WHY-LABEL: explanation of @forward
 // WHY: 1: %{{.*}} by Forward ({{.*}}), exact loc
 // WHY-NOT: read from right to left

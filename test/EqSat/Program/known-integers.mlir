@@ -1,5 +1,5 @@
-// Integers that are one expression of their index are known to be equal to it before any rule runs. What is written of them
-// stays beside it for rules that look for it.
+// Integers that are one expression of their index are known to be equal to it before any rule runs. Their spelling
+// stays in the e-graph for rules that match it.
 
 // RUN: luminal-opt %s --eqsat-saturate="explain=%t.txt" | FileCheck %s
 // RUN: FileCheck %s --input-file=%t.txt --check-prefix=WHY
@@ -33,7 +33,7 @@ func.func @not_chosen(%x: tensor<9xf32>, %y: tensor<9xf32>) -> tensor<9xf32> {
   return %3 : tensor<9xf32>
 }
 
-// A quotient by a constant, as it is spelled for any divisor: that this one is not 0, and positive, is known as well.
+// A quotient by a constant, spelled for any divisor: it is known that this divisor is positive and not 0.
 // CHECK-LABEL: func.func @quotient(
 // CHECK-NEXT: %[[SEVEN:.*]] = llir.constant dense<7>
 // CHECK-NEXT: %[[SEVENS:.*]] = llir.view %[[SEVEN]]

@@ -43,7 +43,7 @@ pdl.pattern @Same : benefit(0) attributes {eqsat.promise = "exact"} {
     pdl.replace %root with (%x : !pdl.value)
   }
 }
-// Makes of the root a node of the operand's type.
+// Replaces the root by a node with the operand's type.
 pdl.pattern @Join : benefit(0) attributes {eqsat.promise = "exact"} {
   %t = pdl.type
   %u = pdl.type
@@ -142,7 +142,7 @@ func.func @joined(%x: tensor<?xf32, #hlir.dims<s0>>) -> tensor<?xf32, #hlir.dims
 
 // -----
 
-// The rule that fails, and the rules that made the two values what they are.
+// The error names the rule that fails, and the rules that made the two values.
 func.func @both(%x: tensor<?xf32, #hlir.dims<s0>>) -> tensor<?xf32, #hlir.dims<s0 + 1>>
     attributes {hlir.symbols = #hlir.symbols<s0 in [1, 64]>} {
   // expected-error @below {{rule 'Same' makes two values equal whose types differ: 'tensor<?xf32, #hlir.dims<s0>>' and 'tensor<?xf32, #hlir.dims<s0 + 1>>'; they come from rule 'MakeInner' and rule 'MakeOuter'}}

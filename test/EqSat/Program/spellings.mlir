@@ -1,5 +1,5 @@
-// Values become one although their types are written differently. Each use was written with one of the two; the result
-// is written with one throughout, and what is not a node (results, the bodies of repeats) keeps its own.
+// Values are merged although their types are written differently. Each use was written with one of the two spellings; the
+// result uses one spelling throughout, except for what is not a node (results, the bodies of repeats).
 
 // RUN: split-file %s %t
 // DEFINE: %{opt} = luminal-opt --eqsat-saturate="no-rule-sets cost=unit rules=%t/rules.mlir"
@@ -132,7 +132,7 @@ func.func @shorter(%x: tensor<?xf32, #hlir.dims<s0 mod 64>>)
 
 //--- repeat.mlir
 
-// A value of no trip is converted outside, a value of one inside.
+// A value from outside the loop is converted outside, a value of a trip inside.
 // CHECK-LABEL: func.func @repeat
 // CHECK-SAME:    (%[[X:[^:]*]]: tensor<{{.*}}>, %[[W:[^:]*]]: tensor
 // CHECK-DAG:     %[[I:.*]] = hlir.view %[[X]] <(d0) -> (d0)> : tensor<?xf32, #hlir.dims<s0>> -> tensor<?xf32, #hlir.dims<s0 mod 64>>
@@ -176,7 +176,7 @@ func.func @made(%x: tensor<?xf32, #hlir.dims<s0>>) -> tensor<?xf32, #hlir.dims<s
 
 //--- static.mlir
 
-// Where one of the two is a number the dim is static: a constant has no other type.
+// If one of the two is a number, the dim is static, because constants only have static types.
 // CHECK-LABEL: func.func @static
 // CHECK-SAME:    (%[[X:[^:]*]]: tensor<?xf32, #hlir.dims<min(s0, 4)>>)
 // CHECK-DAG:     %[[K:.*]] = hlir.constant

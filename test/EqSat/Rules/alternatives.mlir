@@ -1,5 +1,5 @@
-// Each rule of Alternatives.pdll, and beside it what is none of its business. The prices decide, so that a rule fires is
-// that the cheaper side comes out.
+// Each rule of Alternatives.pdll, with near misses that it must not match. The prices decide, so a test that a rule fires
+// checks that its cheaper side is extracted.
 
 // RUN: split-file %s %t
 // RUN: luminal-opt %t/fires.mlir --eqsat-saturate --split-input-file | FileCheck %t/fires.mlir
@@ -7,7 +7,7 @@
 // Rules that round are not exact.
 // RUN: luminal-opt %t/exact.mlir --eqsat-saturate="precision=exact" | FileCheck %t/exact.mlir
 //
-// What the rules add is bounded by the program: they rest then, which is no warning.
+// The size of the program bounds what the rules add. They stop at that bound, without a warning.
 // RUN: luminal-opt %t/long.mlir --eqsat-saturate="report=%t/long.json" -o %t/out.mlir --remarks-filter-missed=eqsat-saturate 2>&1 \
 // RUN:   | FileCheck %t/long.mlir
 // RUN: FileCheck %t/long.mlir --check-prefix=JSON --input-file=%t/long.json
@@ -117,8 +117,8 @@ func.func @scale(%w: tensor<32x64xf32> {hlir.kind = "weight", hlir.name = "w"}, 
 
 // -----
 
-// Of products that differ in the order of their dims the one whose rows lie along its sum: the second can follow the first
-// row by row.
+// Of two products that differ in the order of dims, the one whose rows are contiguous along its contracted dim is chosen:
+// the second product can be fused with the first row by row.
 // CHECK-LABEL: func.func @rows(
 // CHECK-NEXT: %[[U:.*]] = llir.gemm %arg2, %arg0
 // CHECK-SAME: -> tensor<32x4xf32>
@@ -138,7 +138,7 @@ func.func @rows(%a: tensor<64x4xf32>, %b: tensor<4x64xf32>, %x: tensor<32x64xf32
 
 //--- stays.mlir
 
-// What is rounded to f16 between the products would be rounded elsewhere.
+// Regrouping would change where values are rounded to f16.
 // CHECK-LABEL: func.func @narrow(
 // CHECK-NEXT: llir.gemm %arg0, %arg1
 func.func @narrow(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x1xf16>) -> tensor<64x1xf16> {

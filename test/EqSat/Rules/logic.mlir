@@ -54,7 +54,7 @@ func.func @is_nan(%x: tensor<f32>) -> tensor<i1> {
   return %6 : tensor<i1>
 }
 
-// Nor is any number from 0 to 1 below 0 or above 1.
+// A number from 0 to 1 is not below 0 or above 1 either.
 // CHECK-LABEL: func.func @not_is_nan(
 // CHECK-NOT: elementwise is_nan(
 // CHECK: return
@@ -90,7 +90,7 @@ func.func @less_equal(%x: tensor<f32>, %y: tensor<f32>) -> tensor<i1> {
   return %12 : tensor<i1>
 }
 
-// True of NaN as well.
+// True for NaN too.
 // CHECK-LABEL: func.func @not_less_equal(
 // CHECK-NOT: elementwise less_equal(
 // CHECK: return
@@ -136,7 +136,7 @@ func.func @equal(%x: tensor<f32>, %y: tensor<f32>) -> tensor<i1> {
   return %15 : tensor<i1>
 }
 
-// True of NaN as well.
+// True for NaN too.
 // CHECK-LABEL: func.func @not_equal(
 // CHECK-NOT: elementwise equal(
 // CHECK: return

@@ -1,4 +1,4 @@
-// Each rule of Matmul.pdll, and beside it forms that are not a gemm.
+// Each rule of Matmul.pdll, with near misses that are not a gemm.
 
 // RUN: luminal-opt %s --eqsat-saturate --split-input-file | FileCheck %s
 
