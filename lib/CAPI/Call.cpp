@@ -21,7 +21,7 @@ using luminal::capi::StepTeller;
 using luminal::capi::Tensor;
 
 //===----------------------------------------------------------------------===//
-// The pool
+// The pool of contexts
 //===----------------------------------------------------------------------===//
 
 static Result<PooledContext>
@@ -129,7 +129,7 @@ luminal_status ContextPool::synchronize() {
 }
 
 //===----------------------------------------------------------------------===//
-// One call
+// A call
 //===----------------------------------------------------------------------===//
 
 static size_t countExtents(const std::vector<Tensor> &tensors) {

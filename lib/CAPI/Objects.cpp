@@ -17,7 +17,7 @@ using luminal::capi::Signature;
 using luminal::capi::Tensor;
 
 //===----------------------------------------------------------------------===//
-// What objects are, and where they lie
+// Descriptions and addresses of objects
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -148,7 +148,7 @@ static luminal_status readAddress(const char *function,
 }
 
 //===----------------------------------------------------------------------===//
-// One call
+// A single call
 //===----------------------------------------------------------------------===//
 
 luminal_status luminal_call_objects(const luminal_artifact *artifact,
@@ -189,7 +189,7 @@ luminal_status luminal_call_objects(const luminal_artifact *artifact,
 }
 
 //===----------------------------------------------------------------------===//
-// The same call again and again
+// Repeated calls
 //===----------------------------------------------------------------------===//
 
 /// Returns a new number for a repeat; never 0.
@@ -353,6 +353,7 @@ luminal_status RepeatedCall::find(capi::PooledContext &context, bool isKnown,
   return LUMINAL_OK;
 }
 
+/// Makes one call of a repeat, in a context of the pool.
 static luminal_status callAgain(const char *name, const luminal_repeat &repeat,
                                 capi::ObjectList tensors,
                                 void *const *outputs) {
@@ -391,6 +392,7 @@ luminal_status luminal_repeat_call(const luminal_repeat *repeat,
                    objects + numTensors);
 }
 
+/// Checks the lengths of the lists and makes the call.
 static luminal_status callLists(const char *name, const luminal_repeat &repeat,
                                 capi::ObjectList tensors,
                                 const luminal_objects &outputs) {

@@ -55,6 +55,7 @@ static bool isOfRules(llvm::StringRef option) {
          option.starts_with("--max-ulps=");
 }
 
+/// Parses the module and saturates its function.
 static llvm::LogicalResult create(luminal_session &session,
                                   llvm::StringRef text, const char *name,
                                   const CompileOptions &options,

@@ -289,7 +289,7 @@ void Context::unbindWeight(uint32_t index) {
 }
 
 //===----------------------------------------------------------------------===//
-// What callers read
+// Results
 //===----------------------------------------------------------------------===//
 
 std::span<const int64_t> Context::getOutputShape(uint32_t output) const {

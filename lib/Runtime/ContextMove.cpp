@@ -18,7 +18,7 @@ using Kind = BufferSpec::Kind;
 static constexpr size_t kFewOutputs = 16;
 
 //===----------------------------------------------------------------------===//
-// Where addresses stand
+// Positions of addresses in the tables
 //===----------------------------------------------------------------------===//
 
 /// Fills `places`. `visit` calls its argument with a tensor and a place for
@@ -74,7 +74,7 @@ void Context::Impl::findPlaces() {
 }
 
 //===----------------------------------------------------------------------===//
-// What moved
+// Moved tensors
 //===----------------------------------------------------------------------===//
 
 bool Context::Impl::canMove() {

@@ -326,7 +326,7 @@ Error Context::Impl::launchError() const {
 }
 
 //===----------------------------------------------------------------------===//
-// Pointers
+// Addresses
 //===----------------------------------------------------------------------===//
 
 /// Assigns inputs that kernels cannot read in place to one staging block, in

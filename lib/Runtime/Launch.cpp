@@ -46,7 +46,7 @@ const CustomCode *runtime::getCustomCode(const LaunchSpec &launch) {
 }
 
 //===----------------------------------------------------------------------===//
-// Code of users
+// User code
 //===----------------------------------------------------------------------===//
 
 bool runtime::isCustomMember(std::string_view name) {

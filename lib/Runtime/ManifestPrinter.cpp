@@ -117,6 +117,7 @@ static void printUses(Json &json, const Manifest &m) {
           Json{{"weight", i}, {"buffer", *m.weights[i].buffer}});
 }
 
+/// Prints a variant; fields that equal the program's are left out.
 static Json printVariant(const Manifest &m, const Manifest &program) {
   Json json;
   std::vector<SymbolSpec> narrower;

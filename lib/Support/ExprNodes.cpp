@@ -116,6 +116,7 @@ static InternTable &internTable() {
   return *table;
 }
 
+/// Creates a node and computes its derived fields.
 static Expr::Node *makeNode(size_t hash, Expr::Kind kind, int64_t value,
                             std::string_view name, std::vector<Expr> operands) {
   auto *node = new Expr::Node;

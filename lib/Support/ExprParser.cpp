@@ -45,6 +45,7 @@ static void printFactors(const std::vector<Expr> &factors, std::string &out) {
     out += ')';
 }
 
+/// Prints a term with its coefficient.
 static void printTerm(const Term &term, std::string &out) {
   if (term.factors.empty()) {
     out += std::to_string(term.coefficient);

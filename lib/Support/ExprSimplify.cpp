@@ -453,7 +453,7 @@ Expr ExprSolver::join(const Expr &e) {
 }
 
 //===----------------------------------------------------------------------===//
-// The whole
+// The simplifier
 //===----------------------------------------------------------------------===//
 
 Expr ExprSolver::simplifyOnce(const Expr &e) {

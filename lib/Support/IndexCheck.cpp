@@ -70,7 +70,7 @@ IndexChecker::IndexChecker(const Assumptions &symbols, std::vector<Expr> space)
 }
 
 //===----------------------------------------------------------------------===//
-// Least and greatest values
+// Minima and maxima
 //===----------------------------------------------------------------------===//
 
 IndexChecker::Trend IndexChecker::trendIn(const Expr &e, unsigned dim) {

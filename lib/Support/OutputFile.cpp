@@ -46,6 +46,7 @@ sigset_t getSignals() {
 std::atomic<int> creating{0};
 std::atomic<bool> ending{false};
 
+/// The signal handler: removes all temporary files of the process.
 void removeAll(int signal) {
   // Threads block the signals while they create a file, so this never waits for
   // the thread that the signal interrupted.

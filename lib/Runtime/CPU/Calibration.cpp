@@ -68,6 +68,7 @@ struct Cache {
   int64_t bytes = 0, lineBytes = 0, ways = 0;
 };
 
+/// Reads the data (or unified) cache of a level from sysfs.
 Cache getCache(int level) {
   for (int i = 0; i < 8; ++i) {
     std::string folder =
@@ -367,6 +368,8 @@ int64_t measureStores(const Width &width, float *memory, size_t bytes) {
   return least;
 }
 
+/// Measures read and copy bandwidth of one worker and of all, and the size from
+/// which non-temporal stores pay.
 void measureMemory(const Width &width, MachineModel &model) {
   // More than the last-level cache holds.
   constexpr size_t kLeast = 64 << 20, kMost = 256 << 20;
@@ -413,6 +416,7 @@ int32_t spin(void *data, int64_t, int64_t, unsigned) {
 
 int32_t nothing(void *, int64_t, int64_t, unsigned) { return 0; }
 
+/// Measures the time to start a job, alone and with a second worker.
 void measureWorkers(MachineModel &model) {
   ThreadPool &pool = ThreadPool::get();
   // The latency is the time that two workers take beyond half of a job.

@@ -360,7 +360,7 @@ void Scanner<Op>::scanColumns(int64_t outer, int64_t part, int64_t begin,
 }
 
 //===----------------------------------------------------------------------===//
-// Units
+// Work items
 //===----------------------------------------------------------------------===//
 
 /// Calls `fn` with the type of the op for a shape.
@@ -439,6 +439,8 @@ double runtime::estimateScanUnit(const ScanShape &shape) {
          static_cast<double>(isParted && shape.inner == 1 ? kLanes : lanes);
 }
 
+/// Scans the work items [begin, end). `before`: the states before each part, or
+/// null. `after`: receives the states after each part, or null.
 template <typename Op>
 static void runUnits(const ScanShape &shape, const void *data, void *result,
                      int64_t begin, int64_t end, typename Op::State *after,

@@ -309,7 +309,7 @@ int CUDADevice::start(const Copy &copy, StreamHandle on) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Captures of the caller's
+// Stream captures of the caller
 //===----------------------------------------------------------------------===//
 
 /// An object whose lifetime is tied to a graph.

@@ -201,7 +201,7 @@ Status MatmulStep::describe(std::span<const int64_t> sizes) {
 }
 
 //===----------------------------------------------------------------------===//
-// Which algorithm
+// Choice of the algorithm
 //===----------------------------------------------------------------------===//
 
 Status MatmulStep::multiply(const lt::Algorithm &with, void *result,

@@ -83,6 +83,7 @@ uint32_t ManifestBuilder::addBuffer(Value value, BufferSpec spec) {
 // Buffers
 //===----------------------------------------------------------------------===//
 
+/// Adds an input, state or weight, and its buffer.
 LogicalResult ManifestBuilder::addArgument(llir::ArgumentOp op) {
   if (program)
     return addWeightOfProgram(op);
@@ -213,6 +214,7 @@ static LogicalResult appendElements(llir::DataOp op, std::string &bytes) {
   return success();
 }
 
+/// Adds a constant; equal data is stored once.
 LogicalResult ManifestBuilder::addData(llir::DataOp op) {
   std::string &bytes = constants.bytes;
   BufferSpec spec;
@@ -234,6 +236,7 @@ LogicalResult ManifestBuilder::addData(llir::DataOp op) {
 // Steps
 //===----------------------------------------------------------------------===//
 
+/// Adds a step with its buffers and launch.
 LogicalResult ManifestBuilder::addStep(llir::StepOp op) {
   std::optional<llir::LaunchAttrInterface> launch = op.getLaunch();
   if (!launch)
@@ -421,6 +424,7 @@ FailureOr<Manifest> ManifestBuilder::buildVariant(const Manifest &whole) {
   return std::move(manifest);
 }
 
+/// Builds the manifests of the schedule's variants.
 LogicalResult ManifestBuilder::addVariants() {
   FailureOr<SmallVector<Operation *>> variants = llir::getVariants(schedule);
   if (failed(variants))

@@ -52,6 +52,7 @@ static std::string describe(std::string name, uint64_t value) {
   return std::to_string(value) + " " + name;
 }
 
+/// The processor's model as text, for --list-devices.
 static std::string describeModel(const MachineModel &model) {
   char line[160];
   auto rate = [](double value) {

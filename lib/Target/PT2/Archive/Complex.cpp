@@ -269,6 +269,7 @@ bool Lowering::lowerSum() {
   return true;
 }
 
+/// Fourier transforms, as products (Transforms.cpp).
 bool Lowering::lowerFourier() {
   std::string op = node->getOp();
   if (op != "aten._fft_r2c.default" && op != "aten._fft_c2c.default" &&
@@ -311,6 +312,7 @@ bool Lowering::lowerFill() {
   return true;
 }
 
+/// Rewrites the current node by its op; false if it has no form.
 bool Lowering::lower() {
   std::string op = node->getOp();
   if (op.rfind("aten.", 0) != 0)
@@ -438,6 +440,7 @@ bool Lowering::lower() {
   return false;
 }
 
+/// Rewrites all nodes, then the complex weights.
 void Lowering::run() {
   bool any = false;
   for (auto &[name, own] : program.tensors)

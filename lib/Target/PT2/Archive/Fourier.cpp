@@ -312,6 +312,7 @@ bool Expansion::expandTransform(std::string_view name) {
   return true;
 }
 
+/// fftshift and ifftshift, as a roll by half of each dim.
 bool Expansion::expandShift(bool isInverse) {
   Tensor x = self();
   const int64_t rank = int64_t(x.sizes.size());
@@ -370,6 +371,7 @@ std::optional<Expansion::Tensor> Expansion::window(int64_t length,
   return resize(w, {{Expr(left), Expr(points - length - left)}});
 }
 
+/// Windowed frames of the signal, and a real or complex transform of each.
 bool Expansion::expandStft(bool canCenter) {
   const size_t rest = canCenter ? 7 : 5;
   Tensor x = self();
@@ -460,6 +462,7 @@ Expansion::Tensor Expansion::overlapAdd(const Tensor &x, const Expr &length,
              x.dtype, sizes);
 }
 
+/// Transforms each frame back, and adds the overlapping frames.
 bool Expansion::expandIstft() {
   Tensor x = self();
   std::optional<int64_t> points = getSize("n_fft", 1, 0, 1);

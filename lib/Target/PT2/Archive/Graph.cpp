@@ -456,6 +456,7 @@ static void readModuleStack(std::string_view stack, Node &node) {
   }
 }
 
+/// Parses one node of a graph.
 static Result<Node> parseNode(const JsonRef &json,
                               const ArgumentParser &arguments) {
   Node node;
@@ -545,6 +546,7 @@ static Result<Graph> parseGraph(const JsonRef &json) {
 // Signature
 //===----------------------------------------------------------------------===//
 
+/// Parses an entry of the signature's inputs.
 static Result<InputSpec> parseInput(const JsonRef &json,
                                     const ArgumentParser &arguments) {
   LUMINAL_TRY(tagged, json.asUnion());
@@ -610,6 +612,7 @@ static Result<InputSpec> parseInput(const JsonRef &json,
   return json.error("an input of kind '" + tag + "' is not supported");
 }
 
+/// Parses an entry of the signature's outputs.
 static Result<OutputSpec> parseOutput(const JsonRef &json,
                                       const ArgumentParser &arguments) {
   LUMINAL_TRY(tagged, json.asUnion());

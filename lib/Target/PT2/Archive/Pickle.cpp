@@ -39,6 +39,7 @@ struct PickleValue {
   PickledTensor tensor;
 };
 
+/// The dtype code of a torch storage class; 0 if unknown.
 int storageDType(std::string_view global) {
   static constexpr std::pair<std::string_view, int> names[] = {
       {"torch.ByteStorage", 1},

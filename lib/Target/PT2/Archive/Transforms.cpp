@@ -34,7 +34,7 @@ using namespace luminal;
 using namespace luminal::pt2;
 
 //===----------------------------------------------------------------------===//
-// Prices
+// Cost estimates
 //===----------------------------------------------------------------------===//
 
 /// Limit on the number of points: tables of more are too large to store.
@@ -112,6 +112,7 @@ private:
 
 } // namespace
 
+/// The cheapest way to transform a dim of n points.
 static Plan makePlan(int64_t n, bool isHalf, int64_t inner) {
   Plan plan = Planner(n, isHalf, inner).best;
   // The cost of two transforms of one of these lengths, the multiplication by
@@ -244,7 +245,7 @@ std::string Transforms::makeWeights(int64_t n) {
 }
 
 //===----------------------------------------------------------------------===//
-// One dim
+// Transforms of one dim
 //===----------------------------------------------------------------------===//
 
 Pair Transforms::transformWhole(const Signal &x, const Line &line) {
@@ -556,7 +557,7 @@ Pair Transforms::transformByChirps(const Signal &x, const Line &line,
 }
 
 //===----------------------------------------------------------------------===//
-// Nodes of ATen
+// ATen's transforms
 //===----------------------------------------------------------------------===//
 
 std::optional<Pair> Transforms::lowerTransform(Pair operand) {

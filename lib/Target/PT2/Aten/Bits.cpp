@@ -247,7 +247,7 @@ static Status viewDType(OpCall &o) {
 }
 
 //===----------------------------------------------------------------------===//
-// Neighbours
+// Neighbors of floats
 //===----------------------------------------------------------------------===//
 
 /// The next float toward `other`. Floats of one sign are ordered like their

@@ -86,6 +86,7 @@ static Result<Expr> divideBy(OpCall &o, const Expr &channels, int64_t groups) {
   return each;
 }
 
+/// A convolution in the compute type: windows times the kernel.
 static Result<Value> convolve(OpCall &o, unsigned n, Value x, Value weight,
                               std::optional<Value> bias,
                               ArrayRef<int64_t> stride,

@@ -190,7 +190,7 @@ static Status triangle(OpCall &o) {
 }
 
 //===----------------------------------------------------------------------===//
-// Diagonals and classes
+// Diagonals and one-hot
 //===----------------------------------------------------------------------===//
 
 /// Places the last dim of x on the diagonal of two new dims.
@@ -339,7 +339,7 @@ static Status oneHot(OpCall &o) {
 }
 
 //===----------------------------------------------------------------------===//
-// Windows of signals
+// Window functions
 //===----------------------------------------------------------------------===//
 
 namespace {

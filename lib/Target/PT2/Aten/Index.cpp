@@ -48,6 +48,7 @@ struct JointIndex {
 };
 } // namespace
 
+/// Combines the index tensors of index.Tensor and index_put.
 static Result<JointIndex> joinIndices(OpCall &o, Value self,
                                       ArrayRef<std::optional<Value>> indices) {
   Composer &c = o.c;
@@ -307,7 +308,7 @@ static Status indexFill(OpCall &o) {
 }
 
 //===----------------------------------------------------------------------===//
-// Element by element
+// Gathers and scatters of elements
 //===----------------------------------------------------------------------===//
 
 /// The row-major position in `self` of each element of `index`, with the

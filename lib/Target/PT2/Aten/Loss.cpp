@@ -49,7 +49,7 @@ static Result<Together> together(OpCall &o, ArrayRef<StringRef> names) {
 }
 
 //===----------------------------------------------------------------------===//
-// Element by element
+// Elementwise losses
 //===----------------------------------------------------------------------===//
 
 using LossFn = llvm::function_ref<Value(Composer &, ArrayRef<Value>)>;

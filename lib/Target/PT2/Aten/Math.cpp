@@ -238,7 +238,7 @@ static Status ndtr(OpCall &o) {
 }
 
 //===----------------------------------------------------------------------===//
-// Functions of two
+// Functions of two floats
 //===----------------------------------------------------------------------===//
 
 /// The angle of (x, y): atan of y / x, corrected for the half plane.

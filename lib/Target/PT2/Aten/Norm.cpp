@@ -135,6 +135,7 @@ static Value runningRstd(OpCall &o, Value variance) {
   return c.rsqrt(c.add(var, c.splat(var, o.real("eps"))));
 }
 
+/// Batch norm with the running statistics.
 static Result<Value> batchNormOf(OpCall &o) {
   Composer &c = o.c;
   Value x = o.tensor("input");
@@ -266,6 +267,7 @@ struct GroupNorm {
 };
 } // namespace
 
+/// Normalizes each group of channels; also returns the statistics.
 static Result<GroupNorm> groupNormOf(OpCall &o, int64_t groups) {
   Composer &c = o.c;
   Value x = o.tensor("input");
@@ -422,7 +424,7 @@ static Status nativeDropout(OpCall &o) {
 }
 
 //===----------------------------------------------------------------------===//
-// Weights given as direction and length
+// Weight norm
 //===----------------------------------------------------------------------===//
 
 /// v * (g / |v|); the norm is taken over all dims but one (-1: over all).
@@ -460,7 +462,7 @@ static Status weightNorm(OpCall &o) {
 }
 
 //===----------------------------------------------------------------------===//
-// A learned slope
+// PReLU
 //===----------------------------------------------------------------------===//
 
 static Value sloped(OpCall &o, Value x, Value slope) {

@@ -483,6 +483,7 @@ static int category(Type t) {
   return t.isInteger(1) ? 0 : isa<FloatType>(t) ? 2 : 1;
 }
 
+/// The common type of two element types, like torch.promote_types.
 static Type promoteTypes(Type a, Type b) {
   if (!a || !b)
     return a ? a : b;

@@ -45,6 +45,7 @@ static Parameter parseType(StringRef text) {
   return p;
 }
 
+/// Parses the default value of a parameter in a schema.
 static Argument parseDefault(StringRef text, const Parameter &p) {
   Argument arg;
   int64_t integer;
@@ -82,6 +83,7 @@ static Argument parseDefault(StringRef text, const Parameter &p) {
   return arg;
 }
 
+/// Parses the schema of a row.
 static OpEntry parseSchema(const OpRow &row) {
   OpEntry entry;
   entry.handler = row.handler;
@@ -168,6 +170,7 @@ static constexpr std::pair<StringRef, StringRef> kAliases[] = {
     {"unsafe_split_with_sizes", "split_with_sizes"},
 };
 
+/// All entries by name; parsed on first use.
 static const llvm::StringMap<OpEntry> &getTable() {
   static const llvm::StringMap<OpEntry> table = [] {
     llvm::StringMap<OpEntry> map;

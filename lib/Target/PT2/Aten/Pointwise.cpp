@@ -463,7 +463,7 @@ static Status relu6(OpCall &o) {
 }
 
 //===----------------------------------------------------------------------===//
-// Bounds
+// Clamping
 //===----------------------------------------------------------------------===//
 
 static Status clampWith(OpCall &o, std::optional<Operand> lo,

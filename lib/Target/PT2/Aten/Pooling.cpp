@@ -212,7 +212,7 @@ static Status avgPool(OpCall &o) {
 }
 
 //===----------------------------------------------------------------------===//
-// Windows that divide a dim
+// Adaptive pooling
 //===----------------------------------------------------------------------===//
 
 /// Window i of `out` over `n` elements is [i n / out, ceil((i + 1) n / out)).
@@ -220,6 +220,7 @@ struct Division {
   Expr begin, length; ///< of dim `axis`
   Expr longest;
 };
+/// The windows that divide `n` elements of a dim into `out` parts.
 static Division divide(OpCall &o, unsigned axis, const Expr &n,
                        const Expr &out) {
   Expr whole = o.assumptions().simplify(Expr::floorDiv(n, out)),
@@ -328,7 +329,7 @@ static Status adaptiveMaxPool(OpCall &o) {
 }
 
 //===----------------------------------------------------------------------===//
-// Back to the places of maxima
+// Max unpooling
 //===----------------------------------------------------------------------===//
 
 template <unsigned n>
@@ -359,7 +360,7 @@ static Status maxUnpool(OpCall &o) {
 }
 
 //===----------------------------------------------------------------------===//
-// Columns
+// im2col and unfold
 //===----------------------------------------------------------------------===//
 
 /// Reads the arguments of im2col and col2im.

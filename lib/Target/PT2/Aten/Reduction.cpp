@@ -264,6 +264,7 @@ static Status unbiasedAll(OpCall &o) {
                    o.flag("unbiased") ? 1.0 : 0.0, false);
 }
 
+/// The vector norm of an order over some dims.
 static Status normOver(OpCall &o, double order, const Result<Axes> &dims,
                        bool keep, std::optional<Type> dtype = std::nullopt) {
   Value x = o.tensor("self");

@@ -151,6 +151,7 @@ static int64_t nearestIndex(int64_t i, int64_t in, int64_t out,
                                  : in - 1;
 }
 
+/// Nearest-neighbor interpolation along one dim.
 static Result<Value> nearest(OpCall &o, Value x, const Resampled &r,
                              bool exact) {
   constexpr int64_t maxPositions = 1 << 20;
@@ -584,7 +585,7 @@ static Status affineGrid(OpCall &o) {
 }
 
 //===----------------------------------------------------------------------===//
-// Channels to positions and back
+// Pixel and channel shuffles
 //===----------------------------------------------------------------------===//
 
 static Status pixelShuffle(OpCall &o) {

@@ -130,7 +130,7 @@ static Status i1(OpCall &o) {
 }
 
 //===----------------------------------------------------------------------===//
-// The logarithm's derivative of the gamma function
+// Digamma
 //===----------------------------------------------------------------------===//
 
 /// The asymptotic series for x >= 10, which is reached by the recurrence psi(x)
