@@ -70,6 +70,7 @@ Runtime
 :hidden:
 :caption: Changing it
 Contributing
+AddPass
 AddScheduleForm
 AddInstruction
 AddDevice
