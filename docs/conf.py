@@ -15,5 +15,5 @@ myst_enable_extensions = ["tasklist"]
 myst_heading_anchors = 4
 # The generated pages leave out levels of headings.
 suppress_warnings = ["myst.header"]
-# Languages that Pygments does not know.
-lexers.update({name: TextLexer() for name in ("mlir", "pdll", "ptx")})
+# Languages that Pygments does not know, or not all of.
+lexers.update({name: TextLexer() for name in ("mlir", "pdll", "ptx", "tablegen")})

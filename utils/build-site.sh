@@ -21,7 +21,7 @@ if [ -z "$reference" ]; then
   reference=build/release/docs
 fi
 
-# The README is the first page, and its links and those to it change accordingly.
+# README.md is the first page and utils/README.md one of the others; links between them change accordingly.
 pages=$folder/pages
 rm -rf "$pages"
 mkdir -p "$pages/reference"
@@ -31,8 +31,9 @@ for page in "$reference"/*.md; do
   title=$(basename "$page" .md | sed -E 's/(Ops|Passes)$/ \L\1/; s/UserKernels$/ user kernels/')
   { echo "# $title"; sed -E '/^# .* Dialect$/d; /^\[TOC\]$/d' "$page"; } >"$pages/reference/$(basename "$page")"
 done
-sed -i 's#](\.\./README\.md#](index.md#g' "$pages"/*.md
-sed 's#](docs/#](#g' README.md >"$pages/index.md"
+cp utils/README.md "$pages/Scripts.md"
+sed -i 's#](\.\./README\.md#](index.md#g; s#](\.\./utils/README\.md#](Scripts.md#g' "$pages"/*.md
+sed 's#](docs/#](#g; s#](utils/README\.md#](Scripts.md#g' README.md >"$pages/index.md"
 cat >>"$pages/index.md" <<'END'
 
 ```{toctree}
@@ -75,6 +76,7 @@ AddScheduleForm
 AddInstruction
 AddDevice
 Testing
+Scripts
 ```
 
 ```{toctree}

@@ -13,7 +13,8 @@ from luminal._backend import backend
 from luminal._options import Options
 
 PAGES = ("docs/Python.md", "README.md")
-ALL_PAGES = sorted(path.relative_to(conftest.ROOT).as_posix() for path in [conftest.ROOT / "README.md", *conftest.ROOT.glob("docs/*.md")])
+ALL_PAGES = sorted(path.relative_to(conftest.ROOT).as_posix() for pattern in ("README.md", "utils/README.md", "docs/*.md")
+                   for path in conftest.ROOT.glob(pattern))
 
 
 @pytest.fixture(autouse=True)
