@@ -9,34 +9,34 @@
 
 namespace luminal::llir {
 
-/// `count` products of `bits` bits in tiles of a block, by tensor cores or not,
-/// as the number of those that priceWork's rate is of.
+/// Converts `count` multiply-adds of `bits` bits in the tiles of a thread
+/// block, with or without tensor cores, to the unit of priceWork's rate.
 double countInBlocks(double count, unsigned bits, bool usesTensorCores,
                      const MachineModel &machine);
 
-/// How a side is read: so many elements at once, along k or its own dim.
+/// How a side is read: `lanes` elements at once, along k or along its own dim.
 struct BlockReading {
   unsigned lanes = 1;
   bool isAlongK = true;
 };
 BlockReading chooseReading(ProductAnalysis &p, const ProductSide &side,
                            const MachineModel &machine);
-/// Whether a side is in memory as it is multiplied, as elements of type
-/// `multiplied`, so that it may be copied to shared memory without passing
-/// through registers. There lines are of k, or, where `mayBeAcross`, as they
-/// are read.
+/// Accepts if a side is in memory in the type `multiplied`, so that it can be
+/// copied to shared memory without passing through registers. Lines in shared
+/// memory then run along k, or, with `mayBeAcross`, along the dim in which the
+/// side is read.
 Decision canCopy(const ProductAnalysis &p, const ProductSide &side,
                  BlockReading reading, mlir::Type multiplied, bool mayBeAcross);
-/// Checks what a form says of that, for a tile of `count` rows or columns and
-/// `depth` steps of k.
+/// Checks how a form reads a side, for a tile of `count` rows or columns and
+/// `depth` indices of k.
 mlir::LogicalResult
 verifyReading(LoopFormAttr form, const ProductAnalysis &p, bool ofRows,
               int64_t count, int64_t depth,
               llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
-/// Checks that so many blocks of threads of a multiprocessor, which leave each
-/// thread `room` registers, leave it those of a product that four warps
-/// multiply together, into so many registers of sums.
+/// Checks that `blocks` resident blocks on an SM, which leave `room` registers
+/// to each thread, leave enough for a wgmma product with `sums` accumulator
+/// registers.
 mlir::LogicalResult
 verifyResidents(int64_t blocks, int64_t threads, int64_t room, int64_t sums,
                 llvm::function_ref<mlir::InFlightDiagnostic()> emitError);

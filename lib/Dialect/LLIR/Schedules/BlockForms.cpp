@@ -1,23 +1,24 @@
 //===- BlockForms.cpp - Matrix products by thread blocks ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A block of threads takes a tile of the product: the blocks of the grid's axes
+// A thread block takes a tile of the product: the blocks of the grid's axes
 // over rows and columns. Both operands pass through shared memory, `depth`
-// elements of k at a time, and the sums stay in registers. `use = mma` takes
-// the tensor cores, which multiply f16 and bf16 and add f32, `wgmma` those of
-// four warps together, which read shared memory themselves; `fma` multiplies
-// and adds what the sums are. A thread reads `rowlanes` and `columnlanes`
-// elements at once, along k or along the side's own dim (`rowalong`,
-// `columnalong`). With `stages`, so many steps of k have room in shared memory:
-// what is there as it is multiplied (`copy`) is copied that many steps ahead;
-// and results pass through shared memory as well, from where a thread takes
-// `resultlanes` at once along columns or rows (`resultalong`).
+// elements of k at a time; accumulators stay in registers. `use = mma` uses
+// tensor cores, which multiply f16 and bf16 and accumulate in f32; `wgmma` uses
+// the tensor cores of four warps together, which read shared memory directly;
+// `fma` uses multiply-adds in the type of the sums. A thread loads `rowlanes`
+// and `columnlanes` elements at once, along k or along the side's own dim
+// (`rowalong`, `columnalong`). `stages` is the number of pipeline stages in
+// shared memory, one step of k each. Operands that memory holds in the
+// multiplied type (`copy`) are prefetched that many steps ahead by asynchronous
+// copies. Results then pass through shared memory as well, from where a thread
+// writes `resultlanes` at once along columns or rows (`resultalong`).
 //
 // With `groups = rows`, rows are the batch indices by which the columns are
-// looked up (ProductAnalysis): a tile of `rows` rows for each group of them,
-// and the block of their axis says in how many rows a unit looks for groups. So
-// columns that many rows share are read once for each tile, whichever rows
-// these are; of sorted rows that is about once.
+// looked up (ProductAnalysis). Each group of rows gets tiles of `rows` rows,
+// and the block of the rows' axis says in how many rows a work item looks for
+// groups. So columns that many rows share are read once for each tile, wherever
+// these rows are; if rows are sorted, about once in total.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,36 +34,38 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Rows up to which a team for each element reads no more than it must.
+/// The most rows for which a thread group for each element reads no more than
+/// necessary.
 static constexpr int64_t kFewRows = 8;
-/// Multiplications from which a tile's steps are worth their latency (measured
-/// on an H100); and of one row, where the number of rows is not known.
+/// The multiply-adds of a product for which the steps of a tile are worth their
+/// latency (measured on an H100).
 static constexpr int64_t kManyProducts = 1 << 21;
-/// The same where a team could not read both sides along k.
+/// The same if a thread group could not read both sides along k.
 static constexpr int64_t kManyProductsAcross = 1 << 16;
 static constexpr int64_t kManyProductsOfRow = 1 << 16;
-/// A step of k waits for memory once, however deep it is: ResNet-50 of one
-/// image took 1.14 ms in f16 at depths of 32 and 0.80 at 64, in f32 2.41 at 16
-/// and 1.77 at 32 (H200). Tiles that multiply without tensor cores and are not
-/// small are busy meanwhile.
+/// The steps of k: each waits for memory once, whatever its depth. ResNet-50 of
+/// one image took 1.14 ms in f16 with depth 32 and 0.80 with 64, in f32 2.41
+/// with 16 and 1.77 with 32 (H200). Large tiles without tensor cores compute
+/// long enough to hide the latency.
 static constexpr int64_t kDepth = 64, kPlainDepth = 16, kSmallTileDepth = 32,
                          kSmallTile = 64 * 64;
-/// Operations of an access that brings elements to shared memory, and to put
-/// down each of them there where they do not stay neighbours.
+/// Operations of an access that brings elements to shared memory, and of
+/// storing each element there if they do not stay contiguous.
 static constexpr double kReadOperations = 32, kApartOperations = 16;
-/// Where blocks are fewer than multiprocessors, parts of k make so many for
-/// each; a part has so many steps at least, beside which it is little to merge
-/// parts, and so many of them at most.
+/// If there are fewer blocks than SMs, split-k makes `kBlocksEach` blocks for
+/// each SM. A part has at least `kLeastSteps` steps, so that merging is cheap
+/// in comparison, and there are at most `kMostParts` parts.
 static constexpr int64_t kBlocksEach = 2, kLeastSteps = 4, kMostParts = 16;
-/// Rows in which a unit looks for groups: half of what one is expected to have,
-/// so that few units find none or several. Of 128 experts 16 tokens took 280 us
-/// by 2 rows and 297 by 8, 256 tokens 414 by 8, 419 by 4 and 426 by 16 (H200).
+/// Rows in which a work item looks for groups: half the expected size of a
+/// group, so that few work items find none or several. With 128 experts, 16
+/// tokens took 280 us with 2 rows and 297 with 8; 256 tokens took 414 with 8,
+/// 419 with 4 and 426 with 16 (H200).
 static constexpr int64_t kLeastGroupSearch = 2, kMostGroupSearch = 32;
-/// Rows of a group from which on its tiles are twice as large along both sides:
-/// 1,185 us where smaller ones took 1,232 (256 rows a group).
+/// The rows of a group from which its tiles are twice as large along both
+/// sides: 1,185 us instead of 1,232 (256 rows in each group).
 static constexpr int64_t kLargeGroup = 256;
 
-/// Whether the tensor cores take the elements as they are.
+/// Returns whether tensor cores can multiply the elements in their stored type.
 static bool canUseTensorCores(const ProductAnalysis &p) {
   Type left = getElementType(p.rows.operand);
   return isNarrowFloat(left) && p.accumulator.isF32() &&
@@ -81,7 +84,7 @@ BlockReading llir::chooseReading(ProductAnalysis &p, const ProductSide &side,
   };
   unsigned alongK = lanesAlong(p.kDim, p.kExtent);
   unsigned alongOwn = lanesAlong(side.dim, side.extent);
-  // Single elements are read along the dim that steps through memory by one.
+  // Read single elements along the dim that is contiguous in memory.
   if (alongK == 1 && alongOwn == 1)
     return {1, side.alongK || !side.alongOwn};
   return {std::max(alongK, alongOwn), alongK >= alongOwn};
@@ -129,7 +132,8 @@ static int64_t chooseDepth(const Expr &extent, int64_t rows, int64_t columns,
   return depth;
 }
 
-/// Parts of k for `blocks` blocks; 1 where they do not pay. No part is empty.
+/// Returns the split-k parts for `blocks` blocks; 1 if they do not pay. No part
+/// is empty.
 static int64_t chooseParts(std::optional<int64_t> blocks, const Expr &extent,
                            int64_t depth, const MachineModel &machine,
                            SmallVectorImpl<Reporter::Arg> &why) {
@@ -166,7 +170,7 @@ static ProductShape getShape(const ProductAnalysis &p, const KernelSizes &sizes,
           across};
 }
 
-/// The tile of least time, and parts of which none is empty, where all extents
+/// Returns the fastest tile, with parts none of which is empty, if all extents
 /// are known.
 static std::optional<PricedTile> chooseTile(const ProductAnalysis &p,
                                             unsigned across,
@@ -180,11 +184,11 @@ static std::optional<PricedTile> chooseTile(const ProductAnalysis &p,
     return std::nullopt;
   ProductShape shape = getShape(p, KernelSizes(p.a), across);
   PricedTile tile = llir::chooseTile(shape, machine);
-  // Where memory takes longer than all else tiles were measured, not priced: 16
-  // rows of 4096 x 28672 in bf16 take 1.2 times as long by 64 x 64 (H200).
-  // Large ones are as good, but where their last wave leaves half of the
-  // multiprocessors' room empty: 128 rows of 768 x 50257 took 35.5 us by 128 x
-  // 128, 31.3 by 128 x 64.
+  // If reading memory takes most of the time, tiles were measured instead of
+  // priced: 16 rows of 4096 x 28672 in bf16 take 1.2 times as long with tiles
+  // of 64 x 64 (H200). Large tiles are as fast, unless the last wave leaves
+  // half of the SMs' capacity empty: 128 rows of 768 x 50257 took 35.5 us with
+  // 128 x 128, 31.3 with 128 x 64.
   if (2 * getReadTime(shape, machine) > getTileTime(shape, tile, machine)) {
     auto countLeft = [&](const PricedTile &by) {
       const double room = double(TileForm::kResidents) * machine.workers,
@@ -204,9 +208,9 @@ static std::optional<PricedTile> chooseTile(const ProductAnalysis &p,
   return tile;
 }
 
-/// Whether the elements of a side are those of windows, which are read several
-/// times: then a thread for each result, however few they are for a window,
-/// reads more than a tile does.
+/// Returns whether a side consists of windows, whose elements are read several
+/// times. One thread for each result then reads more than a tile does, even for
+/// a few results.
 static bool isReadAgain(const ProductAnalysis &p, const ProductSide &side) {
   constexpr double kTimes = 4;
   KernelSizes sizes(p.a);
@@ -260,10 +264,11 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   }
   bool isMMA = canUseTensorCores(p);
   bool mayJoinWarps = isMMA && machine.hasWarpGroups;
-  // A warp has 16 rows and 8 columns at least, a thread 2 and 2.
-  // Fewer rows than four warps have are no reason to go without them: what they
-  // multiply in vain is free beside reading the columns (16 and 32 rows of 4096
-  // x 28672 in bf16 took 71 and 75 us on an H200 by 32 at a time, 64 took 60).
+  // A warp has at least 16 rows and 8 columns, a thread at least 2 and 2.
+  // Padding to the 64 rows of four warps is worth it: the wasted
+  // multiplications cost nothing beside reading the columns (16 and 32 rows of
+  // 4096 x 28672 in bf16 took 71 and 75 us on an H200 in tiles of 32, 60 in
+  // tiles of 64).
   int64_t rows =
       isGrouped
           ? TileForm::kGroupRows
@@ -312,7 +317,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
       tile.rows = rows = std::min(rows, boundTile(p.rows.extent, 32));
     tile.chooseStages(p, machine);
   }
-  // Where all sizes are known, by the time that tiles take.
+  // If all sizes are known, choose by the predicted time of tiles.
   std::optional<PricedTile> priced;
   if (tile.useWarpGroups() && tile.copiesRows && tile.copiesColumns &&
       !isGrouped)
@@ -330,9 +335,9 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     c.parts = chooseParts(countBlocks(), p.kExtent, tile.depth, machine, why);
   for (ArrayRef<unsigned> group : p.batch)
     c.grid.push_back(c.axis(group));
-  // Tiles of one group side by side: its rows are read from memory once, and
-  // its matrix is in the cache while they are (1,434 us the other way round,
-  // 1,232 so).
+  // The tiles of one group are adjacent: its rows are read from memory once,
+  // and its matrix stays in the cache meanwhile (1,232 us; 1,434 in the other
+  // order).
   if (isGrouped)
     c.grid.push_back(c.axis(p.rows.group, rowBlock));
   c.grid.push_back(c.axis(p.columns.group, columns));
@@ -368,7 +373,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   return {c.build()};
 }
 
-/// Adds what it takes to bring both sides to shared memory.
+/// Adds the cost of loading both sides into shared memory.
 static void addReads(LoopWork &work, const ProductAnalysis &p,
                      const KernelSizes &sizes, const TileForm &tile) {
   double all = sizes.valueOf(p.kExtent);
@@ -380,15 +385,15 @@ static void addReads(LoopWork &work, const ProductAnalysis &p,
         all * elements *
         (kReadOperations / reading.lanes + (areApart ? kApartOperations : 0));
   };
-  // Tensor cores take rows along k, columns along either.
+  // Tensor cores read rows along k, and columns along either dim.
   add(m * std::ceil(n / double(tile.columns)), tile.left,
       tile.useTensorCores() && !tile.left.isAlongK);
   double tiles = countRowTiles(p, sizes, tile.rows);
   add(n * tiles, tile.right, /*areApart=*/false);
 }
 
-/// The same of tiles whose operands are copied as they are, by their time; not
-/// where a lookup says which rows belong together.
+/// Adds the predicted time of tiles whose operands are copied unchanged; false
+/// if a lookup decides which rows belong together.
 static bool addTiles(LoopWork &work, const ProductAnalysis &p,
                      const KernelSizes &sizes, const TileForm &tile,
                      LoopCaseAttr loopCase, const MachineModel &machine) {
@@ -404,9 +409,9 @@ static bool addTiles(LoopWork &work, const ProductAnalysis &p,
   return true;
 }
 
-/// What blocks wait for: where a kernel begins and ends, of which a ring hides
-/// a part (as in getTileTime); where parts write sums, count themselves and
-/// read them; and without a ring each step of k.
+/// Adds the latencies that blocks wait for: at the begin and end of a kernel,
+/// part of which pipeline stages hide (as in getTileTime); where parts write,
+/// count and read their sums; and without stages, each step of k.
 static void addWaits(LoopWork &work, int64_t stages, double steps,
                      LoopCaseAttr loopCase) {
   const bool hasRing = stages > 1, hasParts = loopCase.getParts() > 1;
@@ -593,7 +598,7 @@ static LogicalResult verify(KernelOp kernel,
                          rows * columns / threads, emitError);
 }
 
-/// Each part has a step of k.
+/// Each part must have a step of k.
 static LogicalResult verifyParts(KernelOp kernel, LoopCaseAttr loopCase,
                                  function_ref<InFlightDiagnostic()> emitError) {
   std::optional<int64_t> n =

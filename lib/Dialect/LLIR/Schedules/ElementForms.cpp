@@ -1,24 +1,25 @@
 //===- ElementForms.cpp - Elementwise kernels -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The index space of the results is cut, and each element is computed with all
-// that it needs: maps and gathers, and any other kernel whose results have one
-// shape. A reduction or product inside has the form `element`: its loop runs
-// once for each element that reads it, `lanes` at a time where the element is
-// the same in all lanes around it, with `unroll` accumulators.
+// Cuts the index space of the results, and computes each element with
+// everything that it depends on: maps, gathers, and any other kernel whose
+// results have one shape. A reduction or product inside has the form `element`:
+// its loop runs once for each element that reads it, over `lanes` indices at a
+// time if all lanes around it need the same element, with `unroll`
+// accumulators.
 //
-// With the form `together` one loop computes all elements of a unit, which is a
-// block of each axis: what they read of the same is read once, as a weight that
-// several rows are multiplied with. It has `lanes` at a time as well, of which
-// each element adds up `sums` apart.
+// With the form `together`, one loop computes all elements of a work item (a
+// block of each axis), so that shared operands are loaded once, such as a
+// weight that several rows are multiplied with. The loop also takes `lanes`
+// indices at a time, which each element accumulates in `sums` separate sums.
 //
-// A reduction of few terms, each of which follows from products, has the form
-// `spread`: the teams of a block compute a term each.
+// A reduction of few terms, each of which depends on products, has the form
+// `spread`: each thread group of a block computes one term.
 //
-// What all products of one row read, as the norm of that row, has the form
-// `share`: each of `blocks` blocks of threads, of which `each` find room on a
-// multiprocessor, computes it once in shared memory, and takes many elements
-// then.
+// A value that all products of one row read, such as the norm of the row, has
+// the form `share`: each of `blocks` thread blocks computes it once in shared
+// memory and then computes many elements; `each` of the blocks are resident on
+// an SM.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,17 +38,19 @@ using namespace luminal::llir;
 
 static bool fits(KernelOp) { return true; }
 
-/// Whether all that parts would cut has one element for each of the results.
+/// Returns whether every reduction that parts would cut has one element for
+/// each result element.
 static bool canCut(KernelOp kernel) {
   return llvm::all_of(getFirstReductions(kernel), [&](auto op) {
     return hlir::getExtents(op->getResult(0)) == getResultExtents(kernel, 0);
   });
 }
 
-/// Accumulators for each operand of a reduction inside an element.
+/// Accumulators of a reduction inside an element, for each operand.
 static constexpr int64_t kUnrollOfOperand = 2;
 
-/// The case `c`, and one with parts of its reductions where they pay.
+/// Returns the case `c`, and one with its reductions cut into parts if they
+/// pay.
 static SmallVector<LoopCaseAttr> addParts(CaseBuilder &c, KernelAnalysis &a,
                                           const Domain &domain,
                                           const MachineModel &machine,
@@ -63,8 +66,8 @@ static SmallVector<LoopCaseAttr> addParts(CaseBuilder &c, KernelAnalysis &a,
     length *=
         axis.getBlock() ? axis.getBlock() : extent.asConstant().value_or(1);
   }
-  // A multiprocessor takes all teams of some blocks; one of them is slower than
-  // a worker.
+  // An SM runs several thread groups at once, so one of them is slower than a
+  // CPU core.
   if (c.threads) {
     atOnce *= c.threads / c.team;
     length *= c.threads / c.team;
@@ -79,18 +82,19 @@ static SmallVector<LoopCaseAttr> addParts(CaseBuilder &c, KernelAnalysis &a,
 // Code
 //===----------------------------------------------------------------------===//
 
-/// Operations that the code of a kernel has at most. A reduction that another
-/// one's loop reads is computed anew by it, so copies of loop bodies multiply:
-/// six inside each other, each unrolled by four, had 26,000 lines of PTX.
+/// The most operations in the code of a kernel. A reduction that another
+/// reduction's loop reads is recomputed in it, so copies of loop bodies
+/// multiply: six nested reductions, each unrolled by four, had 26,000 lines of
+/// PTX.
 static constexpr double kMostCode = 4096;
 
-/// The operations of the code where each reduction has the unroll that
-/// `getUnroll` gives it, and its loop a tail beside it.
+/// Counts the operations of the code if each reduction has the unroll that
+/// `getUnroll` returns, and its loop has a tail.
 static double countCode(KernelOp kernel,
                         function_ref<int64_t(ReductionOpInterface)> getUnroll) {
   Operation *terminator = kernel.getBody().front().getTerminator();
-  // A value is computed once for all that read it in one loop, and once in
-  // each loop that reads it.
+  // A value is computed once for all its readers in one loop, and once in each
+  // loop that reads it.
   llvm::DenseMap<Value, double> copies, copiesOfLoops;
   for (Value yielded : terminator->getOperands())
     copies[yielded] = 1;
@@ -136,15 +140,14 @@ static void shortenCode(KernelOp kernel,
 // Shared values
 //===----------------------------------------------------------------------===//
 
-/// Blocks of threads that share values on each multiprocessor, and their
-/// threads.
+/// Thread blocks that share values, on each SM, and their threads.
 static constexpr int64_t kSharingBlocksEach = 8;
 static constexpr unsigned kSharingThreads = 128;
 
 static constexpr StringLiteral kShare = "share";
 
-/// The extent of the only dim of `v` that is not 1 (1 where there is none);
-/// nothing where there are more, or it is not known.
+/// Returns the extent of the only dim of `v` that is not 1 (1 if there is
+/// none); std::nullopt if there are several, or if it is not known.
 static std::optional<int64_t> getLength(Value v) {
   int64_t length = 1;
   for (const Expr &extent : hlir::getExtents(v)) {
@@ -161,8 +164,8 @@ static int64_t countSharedBytes(Value v) {
   return getLength(v).value_or(0) * bits / 8;
 }
 
-/// What a product of one row reads of it, where that is computed; null where
-/// it is not.
+/// Returns the row that a product of one row reads, if it is computed; null if
+/// it is loaded.
 static Value getComputedRow(ReductionOpInterface op) {
   auto product = dyn_cast<ProductOpInterface>(op.getOperation());
   if (!product)
@@ -198,7 +201,7 @@ SharedRows llir::findSharedRows(KernelOp kernel, const MachineModel &machine) {
                      });
         reductions.push_back(inner);
       }
-    // Without a reduction it is computed where it is read.
+    // Without a reduction, its readers recompute it.
     if (!isOneEach || reductions.empty() || !getLength(row))
       continue;
     bytes += countSharedBytes(row);
@@ -207,7 +210,7 @@ SharedRows llir::findSharedRows(KernelOp kernel, const MachineModel &machine) {
       if (!llvm::is_contained(found.reductions, inner))
         found.reductions.push_back(inner);
   }
-  // Beside what teams exchange.
+  // Half of shared memory remains for what threads exchange.
   if (!machine.blockThreads || bytes > machine.plainSharedBytes / 2)
     return {};
   return found;
@@ -263,7 +266,7 @@ proposeSpread(KernelAnalysis &a, const Domain &domain,
   return c;
 }
 
-/// The forms of what all blocks of threads compute first.
+/// Adds the forms of the values that all thread blocks compute first.
 static void addSharedRows(CaseBuilder &c, const SharedRows &shared,
                           const MachineModel &machine) {
   for (Value v : shared.values) {
@@ -276,7 +279,7 @@ static void addSharedRows(CaseBuilder &c, const SharedRows &shared,
   }
 }
 
-/// The same where a team takes several columns together.
+/// Does the same if a thread group takes several columns together.
 static SmallVector<LoopCaseAttr> proposeSharedTogether(
     KernelAnalysis &a, const Domain &domain, const SharedRows &shared,
     ArrayRef<ReductionOpInterface> reductions, ArrayRef<unsigned> lanes,
@@ -319,9 +322,10 @@ static SmallVector<LoopCaseAttr> proposeSharedTogether(
   return {c.build()};
 }
 
-/// Blocks take the elements, or warps short ones, each block first what all of
-/// them read. On an H200 a gate of 2 x 14336 columns of 4096 behind a norm took
-/// 55 us by blocks of four warps, 67 by warps.
+/// Thread blocks take the elements (warps if they are short), after each block
+/// has computed the values that all of them read. On an H200, a gate of 2 x
+/// 14336 columns of 4096 after a norm took 55 us with blocks of four warps and
+/// 67 with warps.
 static SmallVector<LoopCaseAttr>
 proposeShared(KernelAnalysis &a, const Domain &domain, const SharedRows &shared,
               ArrayRef<ReductionOpInterface> reductions,
@@ -373,10 +377,10 @@ proposeShared(KernelAnalysis &a, const Domain &domain, const SharedRows &shared,
 // Threads
 //===----------------------------------------------------------------------===//
 
-/// Rows that a thread takes at once where it looks up what it reads and a
-/// vector of a row is less than an access may be: it waits for their indices
-/// together. 2^19 rows of 100 f16 took 83 us on an H200 one by one, 64 two at a
-/// time.
+/// Returns how many rows a thread takes at once, if it looks up its operands
+/// and a vector of a row is smaller than the widest access: it then waits for
+/// several indices together. 2^19 rows of 100 f16 took 83 us on an H200 one by
+/// one, 64 two at a time.
 static int64_t chooseRowsEach(KernelOp kernel, const Domain &domain,
                               unsigned lanes, unsigned bits,
                               const MachineModel &machine) {
@@ -396,20 +400,21 @@ static int64_t chooseRowsEach(KernelOp kernel, const Domain &domain,
   return rows;
 }
 
-/// Where all reductions walk along memory, a team takes each element; else a
-/// thread does, or a vector of elements.
+/// If all reductions read along memory, a thread group takes each element;
+/// otherwise a thread takes an element, or a vector of elements.
 static SmallVector<LoopCaseAttr>
 proposeThreads(KernelAnalysis &a, const Domain &domain,
                MutableArrayRef<ReductionOpInterface> reductions,
                const MachineModel &machine,
                SmallVectorImpl<Reporter::Arg> &why) {
   constexpr int64_t kVectorsEach = 4, kMostRounds = 4;
-  // Of a thread of half a warp, at most: by blocks of 128 threads products of a
-  // row in bf16 took 0.90 of the time for columns of 768 (16,384 of them), 0.98
-  // (50,257) and 0.88 for 512 (32,000), but 1.01 for 1,024 (H200).
+  // The most vectors for each thread of half a warp. Products of one row in
+  // bf16 with blocks of 128 threads took 0.90 of the time for columns of 768
+  // (16,384 columns), 0.98 (50,257) and 0.88 for 512 (32,000), but 1.01 for
+  // 1,024 (H200).
   constexpr int64_t kVectorsOfHalf = 6;
-  // Elements that are so few that each may have a block, whose team takes more
-  // rounds at once; and for each worker, so many that no parts are needed.
+  // Elements that are few enough for each to have a block, whose threads unroll
+  // more rounds; and elements for each worker from which no parts are needed.
   constexpr int64_t kFewElements = 1 << 14, kElementsEach = 4,
                     kMostRoundsOfBlock = 8;
   CaseBuilder c(a.kernel.getContext(), machine);
@@ -417,7 +422,7 @@ proposeThreads(KernelAnalysis &a, const Domain &domain,
       product({domain.extents.begin(), domain.extents.end()}).asConstant();
   SmallVector<AlongReduced> along;
   for (ReductionOpInterface op : reductions) {
-    // One of another rank is read by the elements, each of which computes it.
+    // A reduction of another rank is computed by each element that reads it.
     bool isOfElements =
         hlir::getExtents(op->getResult(0)).size() == domain.index.size();
     along.push_back(isOfElements
@@ -442,7 +447,7 @@ proposeThreads(KernelAnalysis &a, const Domain &domain,
     if (!domain.dims.empty())
       lanes = accesses.chooseLanes(domain.dims.back(), domain.extents.back(),
                                    machine);
-    // A short kernel needs threads more than vectors.
+    // A short kernel benefits more from threads than from vectors.
     while (lanes > 1 && count && *count / lanes < (1 << 14))
       lanes /= 2;
     bits = accesses.getLeastBits();
@@ -452,15 +457,15 @@ proposeThreads(KernelAnalysis &a, const Domain &domain,
     if (auto together =
             proposeTogether(a, domain, reductions, along, machine, why))
       return {together->build()};
-    // The team of a warp where elements are many or short, all that each reads
-    // taken together: a gate and what it multiplies are two products of an
-    // element (6,144 of them, 2,048 long in bf16, took a block of experts on an
-    // H200 33.9 us by warps, 31.4 by blocks).
+    // A warp takes each element if elements are many or short, counting all
+    // operands of an element: a gate and the values it multiplies are two
+    // products in each element (6,144 elements of 2,048 in bf16 took a block of
+    // experts 33.9 us on an H200 with warps, 31.4 with blocks).
     unsigned block = 4 * machine.warpThreads;
     std::optional<int64_t> vectors = vectorsOf(0), all = 0;
     for (size_t i = 0; i < reductions.size(); ++i) {
       std::optional<int64_t> more = vectorsOf(i);
-      // Where there are several, no thread rests in the last round of one.
+      // With several reductions, no thread may idle in the last round of one.
       const bool fits = more && (reductions.size() == 1 || *more % block == 0);
       all = all && fits ? std::optional(*all + *more) : std::nullopt;
     }
@@ -471,7 +476,7 @@ proposeThreads(KernelAnalysis &a, const Domain &domain,
                  ? block
                  : std::min(machine.warpThreads,
                             chooseTeam(vectors, count, kVectorsEach, machine));
-    // Half of a warp where warps are more than have room at a time.
+    // Half a warp if there are more warps than are resident at a time.
     const int64_t room = int64_t(machine.workers) * machine.residentThreads;
     isHalf = c.team == machine.warpThreads && vectors && count &&
              *vectors <= kVectorsOfHalf * int64_t(c.team) / 2 &&
@@ -499,8 +504,8 @@ proposeThreads(KernelAnalysis &a, const Domain &domain,
   std::optional<int64_t> total;
   if (count)
     total = *count * c.team / lanes / rowsEach;
-  // 2^24 to 2^28 elements took 0.89 to 0.99 of the time by blocks of 128 where
-  // threads have whole vectors, 1.13 where they have one f64 (H200).
+  // 2^24 to 2^28 elements took 0.89 to 0.99 of the time with blocks of 128
+  // threads if each thread has whole vectors, 1.13 if each has one f64 (H200).
   bool haveVectors = int64_t(lanes) * rowsEach * bits >= machine.vectorBits;
   c.threads =
       chooseThreads(total, c.team, machine,
@@ -508,7 +513,7 @@ proposeThreads(KernelAnalysis &a, const Domain &domain,
   return addParts(c, a, domain, machine, why);
 }
 
-/// Whether the last dim of the elements is shorter than a vector.
+/// Returns whether the last dim of the elements is shorter than a vector.
 static bool fillNoVector(const Domain &domain, unsigned most) {
   std::optional<int64_t> n = 1;
   if (!domain.extents.empty())
@@ -516,7 +521,7 @@ static bool fillNoVector(const Domain &domain, unsigned most) {
   return n && *n < int64_t(most);
 }
 
-/// Whether all reductions read memory along the dim that they reduce.
+/// Returns whether all reductions read memory along the dim that they reduce.
 static bool areAlongReduced(KernelAnalysis &a, const Domain &domain,
                             const MachineModel &machine) {
   SmallVector<ReductionOpInterface> first = getFirstReductions(a.kernel);
@@ -594,7 +599,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     c.grid[last] = c.axis(domain.groups[last], block->columns, lanes);
     why.push_back({"transposed in blocks of", block->columns});
   }
-  // Ops that are the same in all lanes wherever they are read.
+  // Ops whose element is the same in all lanes wherever it is read.
   llvm::MapVector<Operation *, bool> varies;
   for (Value yielded : getYielded(kernel))
     a.walk(
@@ -648,8 +653,8 @@ static LoopWork count(KernelOp kernel,
   work.units = sizes.countUnits(loopCase, getResultExtents(kernel, 0));
   if (std::optional<LaneSums> sums = findLaneSums(a, machine);
       sums && isStraight(*sums, loopCase)) {
-    // Beside its borders a line has no comparisons; a step is a load and a
-    // multiplication, one operation.
+    // Apart from its borders, a line has no comparisons; a step is a load and a
+    // multiply-add, one operation.
     addResults(work, kernel, sizes);
     work.operations +=
         double(sums->steps) * sizes.countElements(sums->op->getResult(0));

@@ -37,7 +37,7 @@ llir::findTransposedBlock(KernelAnalysis &a, const Domain &domain,
     std::optional<int64_t> n = domain.extents[axis].asConstant();
     return n && *n <= most;
   };
-  // Short axes are in the cache as they are.
+  // Short axes fit into the cache without blocking.
   if (reads.ops.empty() || isShort(domain.dims.size() - 1, block.columns) ||
       isShort(block.axis, 1))
     return std::nullopt;
@@ -45,10 +45,10 @@ llir::findTransposedBlock(KernelAnalysis &a, const Domain &domain,
   return block;
 }
 
-/// Operations of vectors in whose time a lane is looked up.
+/// The time to load one lane, in vector operations.
 static constexpr double kLookUp = 2;
 
-/// Where a map reads at no multiple of its last axis.
+/// Returns the addresses that are not linear along the last axis.
 static SmallVector<Expr> findDivided(KernelAnalysis &a, const Domain &domain) {
   SmallVector<Expr> divided;
   for (Value yielded : getYielded(a.kernel))
@@ -59,7 +59,7 @@ static SmallVector<Expr> findDivided(KernelAnalysis &a, const Domain &domain) {
   return divided;
 }
 
-/// Whether a quotient or a remainder of the dim is in `e`.
+/// Returns whether `e` contains a quotient or a remainder of the dim.
 static bool divides(const Expr &e, unsigned dim) {
   if (!e.usesDim(dim))
     return false;
@@ -72,7 +72,7 @@ static bool divides(const Expr &e, unsigned dim) {
 double llir::countLookUps(KernelAnalysis &a, const Domain &domain,
                           unsigned lanes) {
   const unsigned dim = domain.dims.back();
-  // A line of known length is cut where an index turns.
+  // A line of known length is cut where an index turns around.
   const bool isCut = domain.extents.back().asConstant().has_value();
   auto lookedUp = llvm::count_if(findDivided(a, domain), [&](const Expr &at) {
     return !(isCut && !divides(at, dim)) &&

@@ -10,15 +10,15 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// How often a kernel waits where it begins: for the addresses of its operands
-/// (maps of few elements take an H200 2.0 to 2.2 us).
+/// Memory latencies at the begin of a kernel: it loads the addresses of its
+/// operands (maps of few elements take an H200 2.0 to 2.2 us).
 static constexpr double kEnds = 1;
-/// Steps of a reduction whose elements a thread has on their way: ptxas unrolls
-/// shorter loops (64 to 256 elements, each read by itself, take an H200 a wait
-/// for 16 of them).
+/// Steps of a reduction whose loads are in flight together: ptxas unrolls
+/// shorter loops (64 to 256 elements, loaded one by one, take an H200 one
+/// latency for each 16).
 static constexpr double kStepsAhead = 16;
 
-/// The values of an analysis' dims where the threads of a warp read, by teams
+/// Returns values of the analysis' dims for the threads of a warp, in groups
 /// along `reduced`, in the middle of the elements.
 static SmallVector<std::vector<int64_t>>
 placeWarp(const KernelAnalysis &a, const Domain &domain, unsigned reduced,
@@ -44,8 +44,8 @@ placeWarp(const KernelAnalysis &a, const Domain &domain, unsigned reduced,
   return places;
 }
 
-/// Lines of a multiprocessor's cache that accesses of a reduction take, one
-/// after the other: as many for each as threads of a warp are apart.
+/// Adds the L1 lines that the accesses of a reduction take in sequence: for
+/// each access as many as the addresses of a warp's threads spread over.
 static void addLines(LoopWork &work, KernelAnalysis &a, const Domain &domain,
                      ReductionOpInterface op, LoopCaseAttr loopCase,
                      double lanes, double steps, const KernelSizes &sizes,
@@ -78,7 +78,7 @@ static void addLines(LoopWork &work, KernelAnalysis &a, const Domain &domain,
     for (const std::vector<int64_t> &dims : places)
       lines.insert(int64_t(
           std::floor(sizes.valueAt(leaf.address, dims) * bytes / line)));
-    // What is the same for all that is reduced is read once.
+    // An address that does not depend on the reduced index is read once.
     std::optional<Expr::Linear> linear = leaf.address.linearIn(reduced);
     bool isSame = linear && linear->stride.isConstant(0);
     work.cacheBytes += work.threads / machine.warpThreads *
@@ -95,8 +95,8 @@ void llir::addElementWaits(LoopWork &work, KernelAnalysis &a,
   work.ends = kEnds;
   work.waits = 1;
   Domain domain = findMapDomain(a);
-  // How often a thread computes each value: once for each element that it
-  // reduces by a loop around.
+  // How often a thread computes each value: once for each element of the
+  // reductions around it.
   llvm::DenseMap<Value, double> times;
   Operation *terminator = a.kernel.getBody().front().getTerminator();
   for (Value yielded : terminator->getOperands())
@@ -107,7 +107,7 @@ void llir::addElementWaits(LoopWork &work, KernelAnalysis &a,
       count = a.isPlaced(result) ? 1.0 : std::max(count, times.lookup(result));
     auto reduction = dyn_cast<ReductionOpInterface>(op);
     LoopFormAttr form = loopCase.getForm(getPosition(op));
-    // The terms of one that is spread are computed at the same time.
+    // The terms of a spread reduction are computed at the same time.
     if (reduction && form && !hasSpreadTerms(form)) {
       double lanes = form.getNumber("lanes", 1),
              ahead = form.getNumber("unroll", 1);
@@ -118,7 +118,7 @@ void llir::addElementWaits(LoopWork &work, KernelAnalysis &a,
       if (isElement)
         ahead = std::max(ahead, kStepsAhead);
       work.waits += count * std::ceil(steps / ahead);
-      // One of another rank is computed by each element that reads it.
+      // A reduction of another rank is computed by each element that reads it.
       if (isElement && getTeamOf(op, loopCase) == loopCase.getTeam() &&
           hlir::getExtents(op->getResult(0)).size() == domain.index.size())
         addLines(work, a, domain, reduction, loopCase, lanes, steps, sizes,

@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Threads of a block, where a kernel has no other wish.
+/// Threads of a block by default.
 static constexpr unsigned kBlockThreads = 256;
 
 CaseBuilder::CaseBuilder(MLIRContext *context, const MachineModel &machine)
@@ -72,7 +72,8 @@ LoopCaseAttr llir::withNontemporal(LoopCaseAttr c,
       c.getParts(), c.getThreads(), c.getTeam(), /*nontemporal=*/true, forms);
 }
 
-/// The op of that kind of a kernel that has no other loops; or null.
+/// Returns the op of type `T` of a kernel that has no other op with loops; or
+/// null.
 template <typename T>
 static T getOnly(KernelOp kernel) {
   T found;
@@ -130,7 +131,7 @@ LogicalResult llir::verifyAxes(ArrayRef<LoopAxisAttr> axes,
   for (unsigned i = skipped; i < extents.size(); ++i)
     if (!extents[i].isConstant(1))
       expected.push_back(i);
-  // Any order of axes is one; the dims of an axis are in their own.
+  // Axes may be in any order; the dims of an axis must be in ascending order.
   SmallVector<LoopAxisAttr> sorted(axes);
   llvm::sort(sorted, [](LoopAxisAttr a, LoopAxisAttr b) {
     return a.getDims().front() < b.getDims().front();

@@ -14,8 +14,8 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Whether all of `v` at `index` is in memory as the lanes of `dim` are, and
-/// some of it differs between them.
+/// Returns whether all reads of `v` at `index` are contiguous in memory along
+/// `dim` or independent of it, and some depend on it.
 static bool isSideBySide(KernelAnalysis &a, Value v, const Index &index,
                          unsigned dim) {
   bool isAll = true, isAny = false;
@@ -43,7 +43,7 @@ std::optional<LaneSums> llir::findLaneSums(KernelAnalysis &a,
   if (domain.dims.size() < 2 || !getElementType(op->getResult(0)).isF32() ||
       !a.getAssumptions().provablyLessEqual(most, domain.extents.back()))
     return std::nullopt;
-  // Where the product is read: once, at one index.
+  // The index at which the product is read, if it is read exactly once.
   std::optional<Index> at;
   unsigned reads = 0;
   a.walk(getYielded(a.kernel)[0], domain.index, nullptr,
@@ -67,15 +67,16 @@ std::optional<LaneSums> llir::findLaneSums(KernelAnalysis &a,
   return LaneSums{op, domain, steps, most};
 }
 
-/// Units for each worker, so that none waits for another one's last.
+/// Work items for each worker, for load balance.
 constexpr int64_t kUnitsEach = 4;
 
-/// The extent of the line that a unit walks along.
+/// Returns the extent of the line along which a work item iterates.
 static const Expr &getLine(const LaneSums &sums) {
   return *std::prev(sums.domain.extents.end(), 2);
 }
 
-/// The product of all extents but the lanes' and the line's, where it is known.
+/// Returns the product of all extents other than those of the lanes and the
+/// line, if it is known.
 static std::optional<int64_t> countLines(const LaneSums &sums) {
   Expr lines = 1;
   for (const Expr &extent : ArrayRef<Expr>(sums.domain.extents).drop_back(2))
@@ -83,12 +84,13 @@ static std::optional<int64_t> countLines(const LaneSums &sums) {
   return lines.asConstant();
 }
 
-/// Places of a line that are taken at once: their sums go on while one waits
-/// for its last step, and weights are read once for all. As many as leave the
-/// fewest over between the borders of a line.
+/// Chooses how many places of a line are computed at once: their sums hide each
+/// other's latency, and weights are loaded once for all. The number is the one
+/// that leaves the fewest places over between the borders of a line.
 static int64_t choosePlaces(KernelAnalysis &a, const LaneSums &sums,
                             const MachineModel &machine) {
-  // Beside a sum each, registers have what a line of the window reads of all.
+  // Besides one accumulator for each place, registers hold what a line of the
+  // window reads for all of them.
   int64_t most = (int64_t(machine.vectorRegisters) - 4) / 2;
   std::optional<int64_t> line = getLine(sums).asConstant();
   int64_t inner = line.value_or(0), begin = 0;
@@ -110,9 +112,10 @@ static int64_t choosePlaces(KernelAnalysis &a, const LaneSums &sums,
   return places;
 }
 
-/// Channels of a unit, which takes them vector by vector at the same places of
-/// the image, where they lie one after the other: as many as have their weights
-/// in half of the first cache. Fewer, where lines are too few for all workers.
+/// Chooses the channels of a work item. It takes them vector by vector at the
+/// same places of the image, where they are adjacent in memory: as many as have
+/// their weights in half of L1, or fewer if there are too few lines for all
+/// workers.
 static int64_t chooseChannels(const LaneSums &sums, int64_t places,
                               const MachineModel &machine) {
   constexpr int64_t kBytes = 4;
@@ -126,14 +129,14 @@ static int64_t chooseChannels(const LaneSums &sums, int64_t places,
       llvm::divideCeil(wanted, lines),
       llvm::divideCeil(vectors * sums.lanes * sums.steps * kBytes,
                        machine.l1Bytes / 2));
-  // All units have the same.
+  // All work items must have the same number.
   for (blocks = std::min(blocks, vectors); vectors % blocks;)
     ++blocks;
   return vectors / blocks * sums.lanes;
 }
 
-/// Places of a line that a unit has, 0: all, where its borders are cut off. Of
-/// few lines it has a part, so that there is work for all workers.
+/// Chooses the places of a line for a work item (0: all), after its borders are
+/// cut off: a part of a line if there are too few lines for all workers.
 static int64_t chooseLine(const LaneSums &sums, int64_t channels,
                           const MachineModel &machine) {
   constexpr int64_t kUnknownLine = 64;

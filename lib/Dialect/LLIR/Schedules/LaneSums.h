@@ -1,12 +1,12 @@
 //===- LaneSums.h - Products with one sum per lane --------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A depthwise convolution whose channels lie side by side has nothing for a
-// tile to share between columns: each element is a short sum of its own, over
-// elements that are lanes of vectors in memory. So it is computed by elements,
-// all steps in straight code. A unit has some channels and walks along a line
-// of the image, several places at a time: their sums go on beside each other,
-// and each weight is read once for all of them.
+// In a depthwise convolution whose channels are contiguous, columns share
+// nothing that a tile could reuse: each result is a short sum of its own, over
+// elements that are vector lanes in memory. So it is computed by elements, with
+// k completely unrolled. A work item has some channels and iterates along a
+// line of the image, several places at a time: the sums of these places are
+// independent of each other, and each weight is loaded once for all of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,16 +20,16 @@ namespace luminal::llir {
 struct LaneSums {
   ProductOpInterface op;
   Domain domain;
-  /// Of the contracted index.
+  /// The extent of k.
   int64_t steps;
   unsigned lanes;
 };
 
-/// The sums of `a`'s kernel, if they are such.
+/// Returns the sums of the kernel of `a`, if they have this form.
 std::optional<LaneSums> findLaneSums(KernelAnalysis &a,
                                      const MachineModel &machine);
 
-/// The case that computes them.
+/// Builds the case that computes them.
 LoopCaseAttr buildLaneSums(KernelAnalysis &a, const LaneSums &sums,
                            const MachineModel &machine);
 
@@ -39,7 +39,7 @@ verifyPlaces(KernelAnalysis &a, LoopCaseAttr loopCase,
              const MachineModel &machine,
              llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
-/// Whether a case computes them so, in straight code.
+/// Returns whether a case computes them this way, completely unrolled.
 bool isStraight(const LaneSums &sums, LoopCaseAttr loopCase);
 
 } // namespace luminal::llir

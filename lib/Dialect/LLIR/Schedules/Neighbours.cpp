@@ -1,9 +1,10 @@
 //===- Neighbours.cpp - Neighbouring schedules ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Forms propose what their prices prefer. What a clock may prefer is near that:
-// every number of a schedule doubled or halved, where the forms' own checks
-// find the result legal. So a form gets neighbours without a word of its own.
+// Forms propose the schedules that their prices prefer. The schedule that is
+// fastest when measured is usually close to them. So the search tries every
+// number of a schedule doubled or halved, if the forms' own checks accept the
+// result; no form needs code for its neighbours.
 //
 // Tested by test/unit/Pipelines/KernelKeyTest.cpp.
 //
@@ -21,14 +22,14 @@ using namespace luminal::llir;
 #define DEBUG_TYPE "llir-schedules"
 
 namespace {
-/// The parts of a case, to be changed one at a time.
+/// The components of a case, which are changed one at a time.
 struct CaseParts {
   explicit CaseParts(LoopCaseAttr c)
       : original(c), grid(c.getGrid()), stream(c.getStream()),
         parts(c.getParts()), threads(c.getThreads()), team(c.getTeam()),
         nontemporal(c.getNontemporal()), forms(c.getForms()) {}
 
-  /// Null where that is no case.
+  /// Returns the case, or null if it is invalid.
   LoopCaseAttr build() const {
     MLIRContext *context = original.getContext();
     return LoopCaseAttr::getChecked(
@@ -44,8 +45,8 @@ struct CaseParts {
   SmallVector<LoopFormAttr> forms;
 };
 
-/// Collects the cases that are one step from one. Errors that tell of those
-/// that are none are the caller's to silence.
+/// Collects the cases that are one step from a case. The caller silences the
+/// errors of invalid ones.
 class CaseSteps {
 public:
   explicit CaseSteps(LoopCaseAttr from) : from(from) {}
@@ -66,7 +67,7 @@ private:
 };
 } // namespace
 
-/// Twice a number and half of it.
+/// Returns the double and the half of a number.
 static SmallVector<int64_t, 2> getSteps(int64_t number) {
   constexpr int64_t kMost = int64_t(1) << 30;
   SmallVector<int64_t, 2> steps;
@@ -77,7 +78,7 @@ static SmallVector<int64_t, 2> getSteps(int64_t number) {
   return steps;
 }
 
-/// One index has no lanes.
+/// An axis with a block of one index has no lanes.
 static LoopAxisAttr withBlock(LoopAxisAttr axis, int64_t block) {
   return LoopAxisAttr::get(axis.getContext(), axis.getDims(), block,
                            block == 1 ? 1 : axis.getLanes());
@@ -107,8 +108,8 @@ void CaseSteps::stepAxes(SmallVector<LoopAxisAttr> CaseParts::*axes) {
   }
 }
 
-/// Numbers of a form; of forms with one name all together too, for some must
-/// agree.
+/// Changes each number of a form; also the numbers of all forms with one name
+/// together, because some must agree.
 void CaseSteps::stepForms() {
   CaseParts parts(from);
   for (size_t i = 0; i < parts.forms.size(); ++i)
@@ -132,7 +133,7 @@ void CaseSteps::stepForms() {
     }
 }
 
-/// Lanes of axes and forms go together.
+/// Changes the lanes of all axes and forms together.
 void CaseSteps::stepLanes() {
   for (bool isMore : {true, false}) {
     CaseParts parts(from);
@@ -171,7 +172,7 @@ SmallVector<LoopCaseAttr> CaseSteps::take() {
   if (from.getThreads()) {
     stepNumber(&CaseParts::threads);
     stepNumber(&CaseParts::team);
-    // A team may be all of a block.
+    // A thread group may be the whole block.
     CaseParts parts(from);
     parts.team = parts.threads;
     add(parts);
@@ -185,7 +186,7 @@ SmallVector<LoopCaseAttr> CaseSteps::take() {
 }
 
 namespace {
-/// What cannot be a schedule is no error here.
+/// Suppresses the errors of invalid schedules.
 struct Silence {
   explicit Silence(MLIRContext *context)
       : handler(context, [](Diagnostic &) { return success(); }) {}
@@ -193,7 +194,7 @@ struct Silence {
 };
 } // namespace
 
-/// Whether the kernel can have these loops.
+/// Returns whether the kernel can have these loops.
 static bool isLegal(KernelOp kernel, LoopsAttr loops,
                     const KernelAnalysis::SymbolRanges &ranges,
                     const MachineModel &machine) {
@@ -217,9 +218,9 @@ static ProposedLoops makeProposal(KernelOp kernel, LoopsAttr loops,
   return result;
 }
 
-/// Drops what would take so much longer than `head` that no error of its price
-/// can make up for it: a clock would wait for it in vain. (Six reductions that
-/// are computed anew inside each other take hours.)
+/// Drops schedules whose price exceeds `head` so much that no error of the
+/// price can explain it, so that they are not measured. (Six nested reductions
+/// that are recomputed in each other take hours.)
 static void dropHopeless(SmallVectorImpl<ProposedLoops> &proposals,
                          double head) {
   constexpr double kMostTimes = 256;
@@ -276,7 +277,7 @@ llir::proposeAllLoops(KernelOp kernel,
     SmallVector<Reporter::Arg> ignored;
     SmallVector<LoopCaseAttr> cases =
         forms->propose(kernel, ranges, machine, ignored);
-    // A form that would not be asked may propose what is no case.
+    // A form that would not have been chosen may propose an invalid case.
     if (cases.empty() || llvm::is_contained(cases, LoopCaseAttr()))
       continue;
     LoopsAttr loops = LoopsAttr::get(kernel.getContext(), cases);

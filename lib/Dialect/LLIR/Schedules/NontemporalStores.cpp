@@ -1,11 +1,11 @@
 //===- NontemporalStores.cpp - Non-temporal stores ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A store fetches the line that it writes to. Where a result is so large that
-// no cache holds it until it is read, that is traffic for nothing, and what the
-// caches held is lost. Schedules with `nontemporal` write it to memory at once.
-// Whether that pays is a price, as all else: what computes for longer than
-// memory takes is left.
+// A normal store fetches the cache line that it writes to. If a result is so
+// large that no cache holds it until it is read, this fetch is wasted traffic,
+// and the result evicts what the caches held. Schedules with `nontemporal`
+// write such results directly to memory. The price decides whether that pays:
+// kernels that compute for longer than memory takes are not changed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,11 +15,12 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// The part of the time that a schedule may take at most, for a reader may pay
-/// for it, operations are counted and rates measured beside other load.
+/// The fraction of the time that a schedule with `nontemporal` may take at
+/// most: a reader of the result may become slower, operations are estimates,
+/// and rates were measured beside other load.
 static constexpr double kGain = 0.8;
 
-/// Bytes of the results; nothing where they depend on symbols.
+/// Returns the bytes of the results; std::nullopt if they depend on symbols.
 static std::optional<int64_t> countResultBytes(KernelOp kernel) {
   Expr bytes = 0;
   for (Value result : kernel.getResults())
@@ -27,13 +28,13 @@ static std::optional<int64_t> countResultBytes(KernelOp kernel) {
   return bytes.asConstant();
 }
 
-/// Whether vectors along `axis` are neighbours in `result` and each begins at a
-/// multiple of what is written past the caches.
+/// Returns whether vectors along `axis` are contiguous in `result`, and each
+/// begins at a multiple of the size of a nontemporal store.
 static bool isAligned(Value result, LoopAxisAttr axis, LoopCaseAttr loopCase,
                       const MachineModel &machine) {
   const int64_t stored = machine.nontemporalVectorBytes;
   SmallVector<Expr> extents = hlir::getExtents(result);
-  // Behind it there is only what is beside each other.
+  // After the axis there may only be the interleaved last axis.
   const unsigned behind = countInterleaved(loopCase, extents) > 1;
   int64_t each =
       std::max(8u, getElementType(result).getIntOrFloatBitWidth()) / 8;
@@ -44,11 +45,11 @@ static bool isAligned(Value result, LoopAxisAttr axis, LoopCaseAttr loopCase,
   unsigned first = axis.getDims().front();
   Expr runs = product({all.begin(), all.begin() + first});
   Expr run = each * product({all.begin() + first, all.end()});
-  // A single run begins where the buffer does.
+  // A single run begins where the buffer begins.
   return runs.isConstant(1) || Expr::mod(run, stored).isConstant(0);
 }
 
-/// Whether a case of these forms can say `nontemporal`.
+/// Accepts if a case of these forms can have `nontemporal`.
 static Decision canBeNontemporal(KernelOp kernel, LoopCaseAttr loopCase,
                                  const LoopForms &forms,
                                  const MachineModel &machine) {
@@ -88,7 +89,7 @@ void llir::addFetchedResults(LoopWork &work, KernelOp kernel,
   bool isLarge =
       machine.nontemporalBytes > 0 && bytes >= machine.nontemporalBytes;
   work.leavesCaches = isLarge;
-  // Lines that the usual stores fetch, or that a reader finds in no cache.
+  // The lines that normal stores fetch, or that a reader finds in no cache.
   if (isLarge != loopCase.getNontemporal())
     work.memoryBytes += bytes;
 }

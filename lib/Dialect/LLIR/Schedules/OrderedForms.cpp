@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A scatter: the grid cuts the columns (all dims of the destination but the
-// first), and a unit applies every update to its columns in index order. So
-// units are independent, and duplicates meet in order.
+// first), and a work item applies every update to its columns, in index order.
+// So work items are independent, and updates of the same row stay in order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Columns that one unit takes, as a part of the first-level cache in f32.
+/// The columns of a work item, as a fraction of L1 in f32.
 static constexpr int64_t kPartsOfCache = 8;
 
 static bool fits(KernelOp kernel) { return bool(getOnlyScatter(kernel)); }
@@ -38,7 +38,8 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   for (Expr &x : updateIndex)
     x = a.simplify(x);
   MovedResult result;
-  // A refusal is an error of the emitter; any grid serves until then.
+  // If the source is refused, the emitter reports the error; any grid will do
+  // here.
   bool isMoved = bool(findSource(a, getYielded(kernel)[0], result));
   Domain domain = findDomain(
       a, ArrayRef(extents).drop_front(),

@@ -1,10 +1,10 @@
 //===- Parts.cpp - Split reductions ---------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A unit of work is one part of the reduced dim for a block of the grid. It
-// leaves its states in memory; the unit that arrives last at a block merges
-// those of all parts, in their order, and goes on. Who is last a counter tells,
-// one for each block.
+// Split-k: a work item is one part of the reduced dim, for one block of the
+// grid. It writes its states to memory. The work item that finishes last for a
+// block merges the states of all parts, in their order, and continues. A
+// counter for each block finds out which one is last.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,12 +16,12 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Each value of a state begins at a multiple of so many bytes.
+/// Alignment in bytes of each value of a state.
 static constexpr int64_t kStateAlignment = 64;
 
 SmallVector<ReductionOpInterface> llir::getFirstReductions(KernelOp kernel) {
   SmallVector<ReductionOpInterface> first;
-  // Ops that read, through others, what has loops.
+  // Ops that depend on an op with loops.
   llvm::SmallPtrSet<Operation *, 16> later;
   for (Operation &op : kernel.getOps()) {
     bool isLater = llvm::any_of(op.getOperands(), [&](Value v) {
@@ -123,15 +123,16 @@ llir::getWorkspace(KernelOp kernel,
 // Where parts pay
 //===----------------------------------------------------------------------===//
 
-/// Units of work for each worker, so that all have about as much.
+/// Work items for each worker, for load balance.
 static constexpr int64_t kUnitsEach = 4;
-/// A unit that is cut has work for so many grains, and a part of it the inverse
-/// of so many: writing its states and counting it is little beside that.
+/// A work item that is cut has the work of `kGrainsOfUnit` grains, and a part
+/// at least 1/`kPartsOfGrain` of a grain: writing and counting its states is
+/// cheap in comparison.
 static constexpr int64_t kGrainsOfUnit = 2, kPartsOfGrain = 16;
 /// Parts of a dim of unknown extent.
 static constexpr int64_t kPartsOfUnknown = 64;
 
-/// What is left of a unit once its parts have met, which one worker does.
+/// Returns what remains to be done after the parts were merged, by one worker.
 static StringRef findRest(KernelOp kernel) {
   SmallVector<ReductionOpInterface> first = getFirstReductions(kernel);
   size_t rank = getRank(first.front()->getResult(0));
@@ -171,7 +172,7 @@ PartsChoice llir::chooseParts(
   int64_t parts = llvm::divideCeil(unitsEach.value_or(kUnitsEach) * atOnce,
                                    std::max<int64_t>(1, count.value_or(1)));
   parts = std::min(parts, n ? *n / ofPart : kPartsOfUnknown);
-  // Who merges the parts has no more to do than who reduces one.
+  // Merging the parts must not take longer than reducing one.
   if (n)
     parts = std::min(parts, int64_t(std::sqrt(double(*n))));
   if (parts < 2)
@@ -193,7 +194,7 @@ SmallVector<LoopCaseAttr> llir::buildWithParts(const CaseBuilder &c,
     cut.parts = choice.parts;
     cut.atLeast = choice.atLeast;
     cut.atMost = choice.atMost;
-    // No unit has all of what it could keep.
+    // No work item sees a whole row that it could keep.
     llvm::erase_if(cut.forms, [](LoopFormAttr form) {
       return form.getForm().getValue() == "keep";
     });

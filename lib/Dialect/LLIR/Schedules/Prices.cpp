@@ -11,57 +11,59 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// The part of the rate of multiplication that a tile reaches, beside its loads
-/// and its epilogue; and loops without a tile, which load more.
+/// The fraction of the multiply-add rate that a tile reaches, given its loads
+/// and its epilogue; and that of loops without a tile, which load more.
 static constexpr double kTileShare = 0.8;
 static constexpr double kPlainShare = 0.4;
 /// Operations to pack one element of the columns, and to copy one of the rows
 /// (measured on Zen 4, where packing takes 0.24 ns an element).
 static constexpr double kPackOperations = 7;
-/// The same where columns are gathered run by run, each with ends of its own
-/// (measured on Sapphire Rapids with runs of a vector: 1.8 ns an element).
+/// The same if columns are gathered run by run, with a partial vector at the
+/// ends of each run (measured on Sapphire Rapids with runs of one vector: 1.8
+/// ns an element).
 static constexpr double kRunOperations = 20;
 static constexpr double kCopyOperations = 2;
-/// The same to read an element by itself, whose neighbours are not beside it:
-/// its place is computed (measured on Zen 4 with windows of 7 x 7 elements, 0.5
-/// ns an element).
+/// The same to load single elements that are not contiguous, whose addresses
+/// are computed (measured on Zen 4 with windows of 7 x 7 elements, 0.5 ns an
+/// element).
 static constexpr double kElementOperations = 10;
-/// To transpose one sum of a tile, and to write it with others that are no
-/// whole vector (measured on Zen 4, 0.3 ns a sum).
+/// Operations to transpose one sum of a tile, and to store it in vectors that
+/// may be partial (measured on Zen 4, 0.3 ns a sum).
 static constexpr double kTransposeOperations = 4;
-/// Multiplications of vectors in whose time a vector is loaded that lies on two
-/// lines of the cache.
+/// The time to load a vector that crosses a cache line, in vector FMAs.
 static constexpr double kWindowLoad = 2;
-/// What loads cost beside multiplications that take longer, and each step of k
-/// besides, in multiplications of vectors.
+/// Load and per-k-step overhead of a tile, in vector FMAs, when the FMAs
+/// dominate.
 static constexpr double kLoadShare = 0.1, kStepOverhead = 2;
-/// The part of a full tile's step that multiplies: kTileShare counts the rest.
+/// The fraction of a full tile's step spent in FMAs; kTileShare covers the
+/// rest.
 static constexpr double kFullStep = 0.9;
-/// How much longer a tile takes whose rows have an address each, which are more
-/// than there are registers (measured on Zen 4: 14 rows of images whose lines
-/// are 64 or 96 long, beside lines of 28 and 56).
+/// The slowdown of a tile whose rows have one address each, which exceed the
+/// address registers (measured on Zen 4: 14 rows of images with lines of 64 or
+/// 96, compared with lines of 28 and 56).
 static constexpr double kOwnAddresses = 1.37;
-/// Runs of units that a worker gets one after the other where there are others.
+/// Runs of consecutive work items that each of several workers gets.
 static constexpr double kRuns = 4;
-/// The part of a unit by which workers end apart, for they begin at different
-/// times and are disturbed.
+/// By which fraction of a work item the finishing times of workers differ,
+/// because they start at different times and are disturbed.
 static constexpr double kUneven = 0.1;
-/// The part of memory's latency in which the cache of all multiprocessors
-/// answers (49 to 3136 rows of 768 to 96 f16 took an H200 0.39 us for each time
+/// The latency of the shared cache of a GPU (L2), as a fraction of memory
+/// latency (49 to 3136 rows of 768 to 96 f16 took an H200 0.39 us for each time
 /// that their threads waited).
 static constexpr double kNearWait = 0.6;
-/// The same of what its own cache answers, and the threads of a team exchange
-/// then (sequences of 2 to 8 kernels in a block take an H200 3.5 to 85 us).
+/// The same for an SM's own cache, including the exchange between threads of a
+/// group (sequences of 2 to 8 kernels in a block take an H200 3.5 to 85 us).
 static constexpr double kOwnWait = 0.2;
-/// Products of prices of cuts that differ by less are equal.
+/// Cuts whose products of prices differ by less than this factor are equal.
 static constexpr double kSame = 1.06;
 
 double llir::getProductRate(const MachineModel &machine) {
   return machine.getFmaRate() * kTileShare;
 }
 
-/// How many full units the busiest of `count` workers does. Full ones are taken
-/// first; smaller ones go to workers that are done earlier, each to one.
+/// Returns how many full work items the busiest of `count` workers does. Full
+/// ones are taken first; each smaller one goes to a worker that is done
+/// earlier.
 static double countRounds(const LoopWork &work, double count) {
   double units = std::max(1.0, work.units);
   double smaller = units - work.fullUnits;
@@ -76,7 +78,7 @@ static double countRounds(const LoopWork &work, double count) {
 PriceTerms llir::getTerms(const LoopWork &work, const MachineModel &machine,
                           double workers) {
   PriceTerms terms;
-  // Of one worker, at first.
+  // First for one worker.
   terms.operations = work.operations / machine.operationRate;
   terms.products = work.products / getProductRate(machine);
   terms.cache = std::max(0.0, work.cacheBytes / machine.getCacheRate() -
@@ -85,16 +87,18 @@ PriceTerms llir::getTerms(const LoopWork &work, const MachineModel &machine,
   terms.shared = work.shared / machine.operationRate;
   double busy = terms.computing();
   double units = std::max(1.0, work.units);
-  // The runtime hands over what is worth it; a GPU's blocks go to all of it.
+  // The runtime uses only as many workers as the work is worth; a GPU's blocks
+  // are distributed over the whole GPU.
   double count = std::min(workers, units);
   if (!machine.blockThreads) {
-    // As the launch counts: a multiplication with addition is an operation.
+    // As the launch counts: a multiply-add is one operation.
     double worth = std::floor((work.operations + work.products + work.shared) /
                               double(machine.grain));
     count = std::clamp(count, 1.0, std::max(1.0, worth));
   }
   double rounds = countRounds(work, count);
-  // Workers among whom units of one group are divided do it once each.
+  // If the work items of a group are divided among workers, each of these does
+  // the shared work once.
   terms.shared *= std::clamp((count > 1 ? kRuns * count : 1) / work.groups, 1.0,
                              std::max(1.0, units / work.groups));
   busy = terms.computing();
@@ -108,7 +112,8 @@ PriceTerms llir::getTerms(const LoopWork &work, const MachineModel &machine,
   terms.begin = machine.launchTime;
   if (count > 1) {
     terms.begin += machine.blockThreads ? 0 : machine.handOverTime;
-    // Small units that share something do not end sooner: they come in runs.
+    // Small work items of one group are not balanced individually: workers take
+    // them in runs.
     terms.uneven = kUneven * busy /
                    (work.shared > 0 ? std::min(units, kRuns * count) : units);
   }
@@ -120,8 +125,8 @@ PriceTerms llir::getTerms(const LoopWork &work, const MachineModel &machine,
   if (work.waits + work.ends > 0) {
     double room = work.resident > 0 ? work.resident : machine.residentThreads;
     double waves = std::max(1.0, std::ceil(work.threads / (workers * room)));
-    // A block computes between its waits, and others of its multiprocessor
-    // while it does.
+    // A block computes between its waits, and other blocks of its SM run while
+    // it waits.
     double latency = machine.memoryLatency *
                      (work.waitsForOwn                              ? kOwnWait
                       : work.memoryBytes <= double(machine.l3Bytes) ? kNearWait
@@ -141,7 +146,7 @@ double llir::priceWork(const LoopWork &work, const MachineModel &machine,
 size_t llir::chooseWork(ArrayRef<SmallVector<LoopWork, 2>> candidates,
                         const MachineModel &machine) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
-  // Beside the first, so that each size counts the same.
+  // Relative to the first candidate, so that each size has the same weight.
   auto priceFor = [&](ArrayRef<LoopWork> works, double workers) {
     double sum = 0;
     for (auto [work, first] : llvm::zip_equal(works, candidates.front()))
@@ -180,13 +185,13 @@ double KernelSizes::countElements(Value v) const {
 }
 
 double KernelSizes::countBytes(Value v) const {
-  // As memory holds them: i1 is a byte.
+  // In memory, i1 takes a byte.
   unsigned bits = std::max(8u, getElementType(v).getIntOrFloatBitWidth());
   return countElements(v) * bits / 8;
 }
 
-/// The product of what `countAlong` says of each axis that is cut, of its
-/// extent and its block.
+/// Returns the product, over all axes that are cut, of `countAlong` of the
+/// extent and the block.
 template <typename Fn>
 static double overBlocks(const KernelSizes &sizes, LoopCaseAttr loopCase,
                          ArrayRef<Expr> extents, Fn countAlong) {
@@ -207,7 +212,7 @@ double KernelSizes::countUnits(LoopCaseAttr loopCase,
       overBlocks(*this, loopCase, extents, [](double extent, double block) {
         return std::ceil(extent / block);
       });
-  // Blocks of threads are what a GPU's workers take.
+  // On a GPU a worker takes thread blocks.
   if (loopCase.getThreads())
     units = std::ceil(units * loopCase.getTeam() / loopCase.getThreads());
   return units;
@@ -227,7 +232,7 @@ void KernelSizes::countUnits(LoopWork &work, LoopCaseAttr loopCase,
                       work.fullUnits;
 }
 
-/// Elements that one index of the lookup finds side by side.
+/// Returns how many contiguous elements one index of a gather reads.
 static int64_t countRow(GatherOp op) {
   auto type = cast<RankedTensorType>(op.getData().getType());
   int64_t count = 1;
@@ -240,7 +245,7 @@ int64_t llir::getOperations(Operation *op) {
   auto body = dyn_cast<BodyOpInterface>(op);
   auto code = dyn_cast<CodeOpInterface>(op);
   int64_t operations = body && code && !body.isFree() ? code.getCodeSize() : 0;
-  // An index is read and checked once for its row, which vectors read.
+  // An index is loaded and checked once for its row, which vectors load.
   if (auto gather = dyn_cast<GatherOp>(op))
     return llvm::divideCeil(operations, countRow(gather));
   return operations;
@@ -269,8 +274,8 @@ KernelSizes::countOperations(ArrayRef<Value> roots,
 double KernelSizes::countNested() const {
   KernelOp kernel = a.kernel;
   Operation *terminator = kernel.getBody().front().getTerminator();
-  // How often each value is computed; a value that is read at one index several
-  // times is computed once.
+  // How often each value is computed; a value that is read several times at one
+  // index is computed once.
   llvm::DenseMap<Value, double> counts;
   for (Value yielded : terminator->getOperands())
     counts[yielded] = countElements(yielded);
@@ -338,8 +343,8 @@ ProductTile llir::applyCut(ProductAnalysis &p, LoopCaseAttr loopCase,
   return cut;
 }
 
-/// How much longer a step of k takes than its multiplications, where columns
-/// are loaded from where they happen to lie.
+/// Returns the slowdown of a step of k, relative to its multiplications, if
+/// columns are loaded in place instead of packed.
 static double getLoadLoss(const ProductAnalysis &p, ProductTile tile,
                           const MachineModel &machine) {
   double vectors = tile.columns / machine.getLanes(8 * p.bytes);
@@ -349,14 +354,14 @@ static double getLoadLoss(const ProductAnalysis &p, ProductTile tile,
 }
 
 namespace {
-/// Of all columns: the places of their tiles; vectors of their copies, and
-/// elements that these hold.
+/// Totals over all columns: the places of their tiles, the vectors of their
+/// copies, and the elements in these copies.
 struct PlaceCounts {
   double places = 0, vectors = 0, elements = 0;
 };
 } // namespace
 
-/// In blocks of so many columns and tiles of so many places.
+/// Counts them for blocks of `block` columns and tiles of `tile` places.
 static PlaceCounts countPlaces(const Windows &windows, double columns,
                                double block, double tile, double lanes) {
   PlaceCounts counts;
@@ -367,7 +372,7 @@ static PlaceCounts countPlaces(const Windows &windows, double columns,
       return;
     Windows::Layout layout = windows.getLayout(size);
     counts.places += times * std::ceil(layout.span / tile) * tile;
-    // A line's ends are vectors of their own.
+    // The ends of a line are separate vectors.
     counts.vectors += times * layout.size / layout.line *
                       (std::ceil(layout.line / lanes) + (hasBorder ? 2 : 0));
     counts.elements += times * layout.size;
@@ -399,13 +404,13 @@ double llir::countRowTiles(const ProductAnalysis &p, const KernelSizes &sizes,
   double all = 1;
   for (const ProductAnalysis::Key &key : p.keys)
     all *= std::max(1.0, sizes.valueOf(key.extent));
-  // The number of different ones among m, where all are as likely.
+  // The expected number of distinct keys among m, all equally likely.
   double groups = all * (1 - std::pow(1 - 1 / all, m));
   return std::clamp(tiles - 1 + groups, tiles, std::max(tiles, m));
 }
 
 bool llir::haveGroupsThatPay(KernelAnalysis &a, ProductOpInterface op) {
-  // Rows of a group, on average, from which on looking for groups is little.
+  // The average rows of a group for which the search for groups is cheap.
   constexpr double kLeastShared = 1.25;
   ProductAnalysis p(a, op);
   KernelSizes sizes(a);
@@ -429,7 +434,7 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
          columnBlocks = blocksOf(n, columns);
   // f64 takes two lanes.
   double width = p.bytes > 4 ? 2 : 1;
-  // Pairs are multiplied, and moved, as one.
+  // Pairs are multiplied and moved as one element.
   double rate = p.hasTiles() ? machine.tileRate : machine.pairRate;
   double multiplied = p.hasPairs() ? machine.getFmaRate() / rate : width,
          moved = p.hasPairs() ? 0.5 : width;
@@ -438,8 +443,9 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
   };
   if (p.hasTiles())
     k = paddedTo(k, p.kTileElements);
-  // Rows beyond the last whole tile are taken few at a time: too few for
-  // windows, whose loads take longer, and how many there are has to be known.
+  // Rows beyond the last whole tile are taken a few at a time. This needs a
+  // known number of rows, and does not apply to windows, whose loads take
+  // longer.
   bool takesFew = p.rows.extent.asConstant() && !p.hasTiles() && !p.windows;
   auto paddedRows = [&](double extent) {
     double rest = tile.rows > 0 ? std::fmod(extent, tile.rows) : 0;
@@ -451,12 +457,13 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
   // The last block is smaller.
   padded = std::min(padded, m + rowBlocks * tile.rows);
   double left = all * m * k, right = all * n * k;
-  // The last tile of columns has the vectors that they fill, where it is known.
+  // The last tile of columns only has the vectors that it fills, if that is
+  // known.
   bool knowsLast = p.columns.extent.asConstant() && !p.hasTiles();
   double step = knowsLast ? machine.getLanes(8 * p.bytes) : tile.columns;
   double places = std::max(n, paddedTo(n, std::min(step, tile.columns))),
          loss = 1;
-  // Elements of the columns that units hold.
+  // Elements of the columns that work items hold.
   double held = right;
   if (p.windows) {
     double lanes = machine.getLanes(8 * p.bytes);
@@ -471,7 +478,7 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
   }
   work.products += all * std::max(m, padded) * places * k * multiplied * loss *
                    (tile.rows ? 1 : kTileShare / kPlainShare);
-  // What tells the borders of an image is told by the loops that copy it.
+  // The loops of the copy resolve the borders of an image.
   llvm::SmallPtrSet<Value, 8> untold;
   if (p.windows || p.rowWindows)
     for (Operation &op : KernelOp(p.a.kernel).getBody().front())
@@ -483,7 +490,7 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
            std::max(1.0, sizes.countElements(side.operand));
   };
   double ofRight = perElement(p.columns), ofLeft = perElement(p.rows);
-  // Few rows do not pack what they read.
+  // Products of few rows do not pack their operands.
   bool hasRuns = p.runs && !p.hasPairs() && tile.rows && !p.panels;
   if (p.windows)
     ofRight += kCopyOperations;
@@ -493,7 +500,8 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
     ofRight += kElementOperations;
   else if (!p.panels && tile.rows)
     ofRight += kPackOperations;
-  // Computed for each tile of rows; those of a group may be few.
+  // The columns are computed for each tile of rows; the rows of a group may be
+  // few.
   if (!p.windows && !tile.rows)
     ofRight *=
         std::max(1.0, (p.hasGroups() ? m / rowBlocks : std::min(rows, m)) / 2);
@@ -507,10 +515,10 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
   } else {
     work.operations += moved * rowBlocks * right * ofRight;
   }
-  // Elements of the rows that units hold, and those of one.
+  // Elements of the rows that work items hold, in total and each.
   double heldRows = left, unitRows = left;
   if (p.rowWindows) {
-    // A line's ends are vectors of their own.
+    // The ends of a line are separate vectors.
     Windows::Layout layout =
         p.getRowLayout(rows < m ? int64_t(rows) : int64_t(0));
     double lanes = machine.getLanes(8 * p.bytes);
@@ -532,9 +540,9 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
   } else {
     work.operations += moved * columnBlocks * left * ofLeft;
   }
-  // What is read again comes from a worker's cache where a unit's columns fit
-  // into it, for the rows with all rows beside them, or else from the one that
-  // workers share.
+  // Data that is read again comes from a worker's own cache, if the columns of
+  // a work item fit into it (for rows: with all rows), otherwise from the
+  // shared cache.
   auto countOnce = [&](const ProductSide &side, double elements) {
     return elements / std::max(1.0, all) *
            getElementType(side.operand).getIntOrFloatBitWidth() / 8;
@@ -547,7 +555,7 @@ void llir::addProduct(LoopWork &work, const ProductAnalysis &p,
   double rowBytes = countOnce(p.rows, heldRows),
          columnBytes = countOnce(p.columns, held);
   double unitBytes = columnBytes / columnBlocks;
-  // Of grouped rows the kernel's cost has each row's own columns.
+  // Without grouping, the kernel's cost reads each row's own columns.
   if (p.hasGroups())
     work.memoryBytes -= (m - rowBlocks) * columnBytes;
   else

@@ -1,8 +1,8 @@
 //===- Prices.h - Predicted times of scheduled kernels --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Forms say what a case does at nominal sizes; a roofline over the machine's
-// rates makes that a time.
+// Forms count the work of a case at nominal sizes; a roofline over the
+// machine's rates converts the work to time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,65 +15,68 @@
 
 namespace luminal::llir {
 
-/// What a case does, all of its units together.
+/// The work of a case, all its work items together.
 struct LoopWork {
-  /// Units of work, which workers take one by one; how many of them are full
-  /// where the last ones along a dim are smaller (0: all are), and how many
-  /// full ones do as much as those that are not.
+  /// Work items, which workers take one by one. If the last ones along a dim
+  /// are smaller: the number of full ones (0: all are full), and the smaller
+  /// ones expressed as a number of full ones.
   double units = 1, fullUnits = 0, smallerUnits = 0;
-  /// Simple f32 operations, on vectors; and multiplications with addition.
+  /// Simple f32 operations on vectors, and multiply-adds.
   double operations = 0;
   double products = 0;
-  /// Nanoseconds that all workers take for tiles whose time was fitted as a
-  /// whole, with what they read.
+  /// Nanoseconds on all workers of tiles whose time was fitted as a whole,
+  /// including their reads.
   double tiles = 0;
-  /// Bytes from and to memory; those that a worker's own caches hold when they
-  /// are read again; and those that only the cache of all workers holds.
+  /// Bytes from and to memory; bytes that are read again from a worker's own
+  /// caches; and bytes that are read again from the cache shared by all
+  /// workers.
   double memoryBytes = 0;
   double cacheBytes = 0;
   double farBytes = 0;
-  /// Bytes to memory that a worker waits for, with nothing else to do: caches
-  /// would take them and write them while it goes on.
+  /// Bytes written to memory while the worker waits; a cache would absorb such
+  /// writes and the worker would continue.
   double exposedBytes = 0;
-  /// Threads of a GPU, how many of them a multiprocessor has room for (0: as
-  /// many as it holds of any), and how often each waits for memory, one time
-  /// after the other: those that run at once wait together. And how often the
-  /// kernel does where it begins and ends.
+  /// For a GPU: the number of threads, how many of them are resident on an SM
+  /// (0: its maximum), and how many memory latencies each thread waits for in
+  /// sequence; resident threads wait in parallel. `ends` are the latencies at
+  /// the begin and end of the kernel.
   double threads = 0, resident = 0, waits = 0, ends = 0;
-  /// Whether what they wait for is in the multiprocessor's own memory by then.
+  /// Whether the data that threads wait for is in the SM's own cache.
   bool waitsForOwn = false;
-  /// Nanoseconds of one multiprocessor, with all that it waits for.
+  /// Nanoseconds of one SM, including its memory latencies.
   double alone = 0;
-  /// Whether results are so large that they are in no cache afterwards, nor
-  /// what was there before.
+  /// Whether results are so large that neither they nor earlier data remain in
+  /// any cache.
   bool leavesCaches = false;
-  /// Operations that a worker does once for all units of a group that it takes
-  /// one after the other, of so many groups.
+  /// `shared` operations are done once for a group of consecutive work items;
+  /// `groups` is the number of such groups.
   double shared = 0, groups = 1;
 };
 
-/// Multiplications per nanosecond that priceWork counts on of a worker.
+/// Returns the multiply-adds per nanosecond that priceWork assumes for a
+/// worker.
 double getProductRate(const MachineModel &machine);
 
-/// Nanoseconds that `workers` workers of the machine take.
+/// Returns the predicted nanoseconds on `workers` workers of the machine.
 double priceWork(const LoopWork &work, const MachineModel &machine,
                  double workers);
 PriceTerms getTerms(const LoopWork &work, const MachineModel &machine,
                     double workers);
 
-/// Of several ways to cut one kernel, the best for all workers, and for one,
-/// since the threads of a call are the caller's: the one of the least product
-/// of both prices, in which that of all workers counts twice. The first of
-/// equally good ones. Each has the work at the same sizes of the
-/// kernel, one or more, which count the same.
+/// Returns the best of several ways to cut one kernel, for all workers and for
+/// one, since the caller decides on the threads of a call: the first with the
+/// least product of the price for one worker and the squared price for all.
+/// Each candidate has the work at the same sizes of the kernel, one or more,
+/// with equal weights.
 size_t chooseWork(llvm::ArrayRef<llvm::SmallVector<LoopWork, 2>> candidates,
                   const MachineModel &machine);
 
-/// Simple operations that an element of the op takes: none where it only moves.
+/// Returns the simple operations of one element of the op; 0 if it only moves
+/// data.
 int64_t getOperations(mlir::Operation *op);
 
-/// The sizes of a kernel where symbols have the value `nominal`, within their
-/// ranges.
+/// The sizes of a kernel when symbols have the value `nominal`, clamped to
+/// their ranges.
 class KernelSizes {
 public:
   explicit KernelSizes(const KernelAnalysis &a,
@@ -83,31 +86,32 @@ public:
   double valueOf(const Expr &e) const {
     return nominalValue(e, a.getAssumptions(), nominal);
   }
-  /// The same where dims have those values.
+  /// Does the same with values for dims.
   double valueAt(const Expr &e, const std::vector<int64_t> &dims) const;
   double countElements(mlir::Value v) const;
   double countBytes(mlir::Value v) const;
-  /// Units of the grid, over a space of these extents; of a GPU: blocks.
+  /// Returns the work items of the grid over a space of these extents; on a GPU
+  /// the thread blocks.
   double countUnits(LoopCaseAttr loopCase, llvm::ArrayRef<Expr> extents) const;
-  /// The same, and how many of them are full, of a CPU.
+  /// Sets the work items, and on a CPU how many of them are full.
   void countUnits(LoopWork &work, LoopCaseAttr loopCase,
                   llvm::ArrayRef<Expr> extents) const;
 
-  /// Operations to compute all of `v`, from what ops with loops and `kept`
-  /// values leave.
+  /// Returns the operations to compute all of `v` from the results of ops with
+  /// loops and from `kept` values.
   double countOperations(
       mlir::Value v,
       const llvm::SmallPtrSetImpl<mlir::Value> *kept = nullptr) const {
     return countOperations(llvm::ArrayRef(v), kept);
   }
-  /// The same of several values, at one index after the other.
+  /// The same for several values, computed together at each index.
   double countOperations(
       llvm::ArrayRef<mlir::Value> roots,
       const llvm::SmallPtrSetImpl<mlir::Value> *kept = nullptr) const;
-  /// The same where ops with loops on the way are computed anew for each
-  /// element that reads them.
+  /// The same if ops with loops on the way are recomputed for each element that
+  /// reads them.
   double countNested() const;
-  /// What the kernel reads and writes at least.
+  /// Returns a lower bound of the bytes that the kernel reads and writes.
   double countMemory() const;
 
 private:
@@ -115,61 +119,64 @@ private:
   int64_t nominal;
 };
 
-/// Adds what threads of a GPU wait for that compute elements: what these read,
-/// and then each reduction, round by round; with the lines that it reads.
+/// Adds the memory latencies of GPU threads that compute elements: the reads of
+/// the elements, then those of each reduction, round by round, with the cache
+/// lines that it reads.
 void addElementWaits(LoopWork &work, KernelAnalysis &a, LoopCaseAttr loopCase,
                      const KernelSizes &sizes, const MachineModel &machine);
 
-/// Threads that a multiprocessor has room for by the blocks that the forms of a
-/// case name; 0 where they name none.
+/// Returns the threads that are resident on an SM, from the blocks that the
+/// forms of a case state; 0 if they state none.
 double countResident(LoopCaseAttr loopCase);
 
-/// By how much fewer lanes than a vector has slow a case down.
+/// Returns the slowdown of a case that uses fewer SIMD lanes than the machine
+/// has.
 double countScalarLoss(LoopCaseAttr loopCase, const MachineModel &machine);
 
-/// Rows and columns of a product; 0: not said.
+/// Rows and columns of a product that are taken at a time; 0: not stated.
 struct ProductTile {
   double rows = 0, columns = 0;
-  /// Whether units that follow each other have the same columns, which are
-  /// packed once.
+  /// Whether consecutive work items have the same columns, which are packed
+  /// once.
   bool sharesColumns = false;
-  /// The same of the rows, of which an image is copied once.
+  /// Whether consecutive work items have the same rows, of which an image is
+  /// copied once.
   bool sharesRows = false;
 };
-/// Cuts a product, the only one of its kernel, as the case says, which was
-/// verified: the rows and columns of a unit. `columns` is that number of the
-/// form.
+/// Cuts a product, the only one of its kernel, as a verified case says. Returns
+/// the rows and columns of a work item. `columns` is the word of that name in
+/// the form.
 ProductTile applyCut(ProductAnalysis &p, LoopCaseAttr loopCase,
                      llvm::StringRef columns);
-/// How many tiles of `rows` rows a product has, each of at most one group of
-/// rows where these are grouped: sorted ones, whose keys are drawn at random.
+/// Returns how many tiles of `rows` rows a product has. If rows are grouped, a
+/// tile has rows of one group only; the estimate assumes sorted rows with
+/// random keys.
 double countRowTiles(const ProductAnalysis &p, const KernelSizes &sizes,
                      double rows);
-/// Whether rows of a product look up their columns, and so many are expected to
-/// look up the same that these are read once for a group of rows.
+/// Returns whether rows of a product look up their columns, and enough rows are
+/// expected to look up the same ones that reading them once for a group pays.
 bool haveGroupsThatPay(KernelAnalysis &a, ProductOpInterface op);
-/// How much longer the sums of a tile of `rows` take than those of another as
-/// large, where rows are windows of an image that are not at the same distances
-/// in each tile.
+/// Returns the slowdown of a tile of `rows` rows compared with one of the same
+/// size, if rows are windows of an image whose distances differ between tiles.
 double getAddressLoss(const ProductAnalysis &p, int64_t rows);
-/// What a step of k takes that spreads `rows` single elements and loads
-/// `vectors` vectors of windows and multiplies all by all, in multiplications
-/// of vectors.
+/// Returns the price of a step of k that broadcasts `rows` single elements,
+/// loads `vectors` vectors of windows and multiplies each with each; the unit
+/// is a vector multiply-add.
 double priceWindowStep(double rows, double vectors,
                        const MachineModel &machine);
-/// Adds a product of which a unit takes `rows` x `columns`. `tile` is the rows
-/// and columns that its loops take at a time, 0 where they pack nothing.
+/// Adds a product whose work items take `rows` x `columns`. `tile` is the rows
+/// and columns that the loops take at a time, 0 if they pack nothing.
 void addProduct(LoopWork &work, const ProductAnalysis &p,
                 const KernelSizes &sizes, double rows, double columns,
                 ProductTile tile, bool copiesRows, const MachineModel &machine);
 
-/// Adds the bytes that results cost beside their own: what a store fetches of
-/// lines that no cache holds, or what a reader fetches of those that were
-/// written past a cache which would have held them.
+/// Adds the additional bytes of writing results: the lines that a store fetches
+/// because no cache holds them, or the lines that a reader fetches because they
+/// were written past a cache that would have held them.
 void addFetchedResults(LoopWork &work, KernelOp kernel, LoopCaseAttr loopCase,
                        const KernelSizes &sizes, const MachineModel &machine);
 
-/// Adds what follows a kernel's products, and all of its memory.
+/// Adds the ops after a kernel's products, and all its memory traffic.
 void addResults(LoopWork &work, KernelOp kernel, const KernelSizes &sizes);
 
 } // namespace luminal::llir

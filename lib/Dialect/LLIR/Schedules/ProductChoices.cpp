@@ -7,30 +7,30 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Elements along k that are transposed at once where reading them is cheap:
-/// four take the fewest shuffles.
+/// Elements along k that are transposed at once if they are cheap to read: four
+/// need the fewest shuffles.
 static constexpr int64_t kSquare = 4;
-/// Columns that are packed together at most, in vectors of the tile.
+/// The most columns that are packed together, in vectors of the tile.
 static constexpr int64_t kMostPanels = 8, kMostPanelsOfTiles = 16;
-/// The part of the first cache that rows take where sums are in tile registers:
-/// panels pass through the rest.
+/// The fraction of L1 for rows if sums are in tile registers; panels pass
+/// through the rest.
 static constexpr double kRowsShare = 2.0 / 3;
 
-/// The most of a tile.
+/// The largest tile.
 static constexpr int64_t kMostRows = 14, kMostWindowVectors = 8;
 
-/// Rows of the columns' operand that one pass over the columns takes.
+/// Steps of k that one pass over the columns takes (`axpy`).
 static constexpr int64_t kDepth = 8;
 
 bool llir::canTile(const MachineModel &machine) {
   return machine.vectorRegisters > 0 && machine.getLanes(64) > 1;
 }
 
-/// Rows and columns of a tile register.
+/// Rows and columns of a matrix tile register.
 static constexpr int64_t kTileRows = 16, kTileColumns = 16;
 static constexpr int64_t kTileRegisters = 8;
 
-/// How long the loops of the product take one worker, with a tile of sums.
+/// Returns how long the loops of the product take one worker with this tile.
 static double priceTile(const ProductAnalysis &p, const MachineModel &machine,
                         int64_t rowBlock) {
   Tile tile = chooseTile(p, machine);
@@ -99,21 +99,23 @@ int64_t llir::countRowsInCache(const ProductAnalysis &p,
   return std::max<int64_t>(most, 1);
 }
 
-/// Two vectors a row; one register holds the broadcast, `vectors` the columns.
-/// Rows so that little is wasted on the remainder.
+/// Two vectors for each row: one register holds the broadcast element,
+/// `vectors` registers hold the columns. The number of rows wastes little on
+/// the remainder.
 Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine) {
   std::optional<int64_t> m = p.rows.extent.asConstant(),
                          n = p.columns.extent.asConstant(),
                          k = p.kExtent.asConstant();
   Tile t;
-  // A tile register has lines of its own length, whatever vectors pay.
+  // A tile register has a fixed width, independent of the vector width.
   t.lanes = p.hasTiles() ? kTileColumns : machine.getLanes(8 * p.bytes);
   t.vectors = ::getPanelWidth(t.lanes, n) / t.lanes;
   int64_t registers = machine.vectorRegisters;
   t.rows = std::clamp<int64_t>((registers - 1 - t.vectors) / t.vectors, 1,
                                kMostRows);
   if (p.hasTiles()) {
-    // Two by two registers of sums: each that is loaded is multiplied twice.
+    // Two by two registers of sums, so that each loaded register is multiplied
+    // twice.
     t.rows = m && *m <= kTileRows ? kTileRows : 2 * kTileRows;
     // Each panel reads the rows of a tile again.
     int64_t line = 2 * p.kTileElements * t.rows;
@@ -125,15 +127,15 @@ Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine) {
     t.rows = std::min(t.rows, countRowsInCache(p, machine));
   }
   if (!p.hasTiles() && m && !p.hasGroups()) {
-    // The largest of the nearly best fits.
+    // Choose the largest tile among those that fit almost best.
     double best = 0;
     const int64_t least = std::max<int64_t>(1, t.rows / (p.rowWindows ? 3 : 2));
     for (int64_t r = t.rows; r >= least; --r) {
       int64_t rest = llvm::alignTo(*m % r, ProductAnalysis::kRemainderRows);
       double fit = *m == 0 ? 1.0 : double(*m) / double(*m / r * r + rest);
-      // A smaller tile loads more for each product (measured on Zen 4: seven
-      // rows take 1.12 times as long as fourteen), and rows beyond whole ones
-      // are code of their own.
+      // A smaller tile loads more for each multiply-add (measured on Zen 4:
+      // seven rows take 1.12 times as long as fourteen), and the remaining rows
+      // need additional code.
       fit *= 1.0 - 0.5 / double(r);
       if (rest)
         fit *= 0.985;
@@ -144,7 +146,7 @@ Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine) {
     if (*m > 0 && *m < t.rows)
       t.rows = *m;
   }
-  // Packed columns should stay within half of the second-level cache.
+  // Packed columns should fit into half of L2.
   int64_t width = t.getWidth();
   int64_t steps = std::max<int64_t>(
       1, p.countSteps(k.value_or(kTypicalDepth)).asConstant().value());
@@ -156,7 +158,7 @@ Tile llir::chooseTile(const ProductAnalysis &p, const MachineModel &machine) {
   return t;
 }
 
-/// The tile that takes the least time for `columns` at a time.
+/// Chooses the fastest tile for `columns` columns at a time.
 Tile llir::chooseWindowTile(const ProductAnalysis &p,
                             const MachineModel &machine, int64_t columns,
                             int64_t rows, int64_t mostRows) {
@@ -220,7 +222,7 @@ void llir::addFewRows(CaseBuilder &c, const ProductAnalysis &p, bool copiesRows,
   if (!canDot(p, copiesRows))
     return c.addForm(p.op, "axpy", {{"lanes", lanes}, {"depth", kDepth}},
                      words);
-  // Pairs of rows where their number is not known.
+  // Pairs of rows if their number is not known.
   std::optional<int64_t> m, n = p.columns.extent.asConstant();
   if (!p.hasGroups())
     m = p.rows.extent.asConstant();
@@ -254,7 +256,7 @@ SmallVector<NumberRule> llir::getProductRules(StringRef form) {
                          packings[] = {"columns", "runs", "windows",
                                        "panels",  "k",    "elements"},
                          multiplies[] = {"pairs", "tiles"};
-  // Tiles and dot products are made of vectors.
+  // Tiles and dot products need vectors.
   SmallVector<NumberRule> rules = {{"lanes", form == "axpy" ? 1 : 2, 64},
                                    {"columns", 0, 0, sides},
                                    {"copy", 0, 0, copies}};
@@ -272,7 +274,7 @@ SmallVector<NumberRule> llir::getProductRules(StringRef form) {
   return rules;
 }
 
-/// What a tile needs beyond that.
+/// Checks the further requirements of a tile.
 static LogicalResult verifyTile(LoopFormAttr form, ProductAnalysis &p,
                                 int64_t columnBlock, int64_t rowBlock,
                                 const MachineModel &machine,

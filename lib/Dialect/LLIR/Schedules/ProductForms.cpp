@@ -2,27 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A product over m, n and k (ProductAnalysis). The larger side is read as
-// vectors ("columns", of the right operand unless `columns = lhs`), the other
-// element by element ("rows"). Of the grid's axes, one is columns and one rows;
-// all others are batch. The forms:
+// vectors ("columns", the right operand's dims unless `columns = lhs`), the
+// other one element by element ("rows"). One of the grid's axes is the columns
+// and one the rows; all others are batch. The forms:
 //
-// - `tile`: columns are packed for a unit, and a tile of `rows` x `vectors`
-//   sums of `lanes` each stays in registers while k passes. `pack` says how
-//   columns are read, `square` how many are read along k and transposed at
+// - `tile`: a work item packs columns, and a tile of `rows` x `vectors` sums of
+//   `lanes` each stays in registers while the loop iterates over k. `pack` says
+//   how columns are read, `square` how many are read along k and transposed at
 //   once.
-// - `dot`: vectors along k, `rows` x `width` sums at a time; rows that are left
-//   over one at a time, `rest` columns wide.
-// - `axpy`: sums of a unit's columns in scratch, to which `depth` rows of k are
-//   added in one pass.
+// - `dot`: vectors along k, `rows` x `width` sums at a time; remaining rows one
+//   at a time, `rest` columns wide.
+// - `axpy`: sums of a work item's columns in scratch memory, to which one pass
+//   adds `depth` steps of k.
 //
-// `copy = rows` computes the rows' elements once for each unit; `multiply =
-// pairs` takes bf16 as they are, two of k at a time, and `multiply = tiles` so
-// by tile registers, of which each holds 16 rows; `depth` elements of k at a
-// time then pass all panels, so that a tile's rows stay in the first cache.
-// `ahead = results` lets the caches bring what is written and read after the
-// sums while a tile is summed. With `groups = rows`, rows are the batch indices
-// by which the columns are looked up, and a unit takes groups of them that look
-// up the same, one after the other.
+// `copy = rows` computes the rows' elements once for each work item. `multiply
+// = pairs` multiplies bf16 directly, two indices of k at a time. `multiply =
+// tiles` does so with matrix tile registers of 16 rows each; all panels then
+// process `depth` elements of k before the next ones, so that a tile's rows
+// stay in L1. `ahead = results` prefetches what the tile's epilogue reads and
+// writes while the tile is summed. With `groups = rows`, rows are the batch
+// indices by which the columns are looked up, and a work item iterates over
+// groups of rows with the same lookup.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,32 +41,35 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Columns of a unit of few rows, at most; and at least, where a unit reads
-/// them side by side: enough to read memory in long runs.
+/// The most columns of a work item with few rows; and the least, if it reads
+/// columns that are contiguous: enough for long runs of memory.
 static constexpr int64_t kColumnsOfFewRows = 512;
 static constexpr int64_t kLeastInRuns = 256;
-/// So few results are not worth a tile where each is a sum over a long dim.
+/// The results that are too few for a tile if each is a sum over a long dim.
 static constexpr int64_t kFewResults = 64;
-/// Parts that rows are cut into, at most.
+/// The most parts into which rows are cut.
 static constexpr int64_t kMostParts = 32;
-/// Steps of k between which a tile's results are brought ahead: fewer are
-/// hardly more than their loads, more leave little to wait for (measured on
-/// Sapphire Rapids: 64 steps are 5 to 16 % faster so, 256 not at all).
+/// The steps of k for which a tile's results are prefetched. With fewer steps
+/// the prefetches cost nearly as much as the loads, with more there is little
+/// latency to hide (measured on Sapphire Rapids: 64 steps are 5 to 16 % faster,
+/// 256 not at all).
 static constexpr int64_t kLeastAhead = 32, kMostAhead = 192;
-/// What a unit copies of an image takes so much of its room on chip, at most:
-/// rows and results pass through the rest (measured on Zen 3, where 237 KB of a
-/// cache of 512 are 10 % slower than 133).
+/// A work item's copy of an image takes at most 1/`kShareOfWindows` of its
+/// on-chip memory; rows and results pass through the rest (measured on Zen 3,
+/// where 237 KB of a 512 KB cache are 10 % slower than 133).
 static constexpr int64_t kShareOfWindows = 2;
-/// Panels of a unit, at most, where results are written along the rows: a tile
-/// writes a part of a line for each column (measured on Zen 4 with 64 channels
-/// of 56 x 56 places, where eight panels took 1.3 times as long as two).
+/// The most panels of a work item if results are contiguous along the rows: a
+/// tile writes a part of a line for each column (measured on Zen 4 with 64
+/// channels of 56 x 56 places, where eight panels took 1.3 times as long as
+/// two).
 static constexpr int64_t kMostPanelsOfLines = 2;
-/// Where rows or columns are not known, cuts are for nominal and for so many.
+/// If rows or columns are not known, cuts are priced at the nominal number and
+/// at this one.
 static constexpr int64_t kManyRows = 1024;
 
 namespace {
 
-/// The cases of one product.
+/// Proposes the cases of one product.
 class Proposal {
 public:
   Proposal(ProductAnalysis &p, const MachineModel &machine,
@@ -75,9 +78,9 @@ public:
   }
 
   SmallVector<LoopCaseAttr> make();
-  /// Has outer dims of the rows join the batch where all rows together are read
-  /// at divided indices, and those of the inner ones are plain. Refused where
-  /// that is not so; before `make`.
+  /// Moves outer dims of the rows to the batch, if reading all rows together
+  /// needs index divisions and reading the inner rows alone does not. Refuses
+  /// otherwise. To be called before `make`.
   Decision takePlainRows();
 
 private:
@@ -87,12 +90,12 @@ private:
   void chooseSides();
   bool takeGroups();
   std::optional<int64_t> countRows() const;
-  /// Whether units that follow each other share what is copied for their rows,
-  /// not their columns: those of panels are there.
+  /// Returns whether consecutive work items share the copy of their rows,
+  /// instead of packed columns: columns in panels need no packing.
   bool sharesRows() const {
     return p.rowWindows || (copiesRows && p.panels && !p.hasGroups());
   }
-  /// Columns and rows (0: all) of a unit.
+  /// Columns and rows (0: all) of a work item.
   struct Cut {
     int64_t columns, rows;
   };
@@ -101,7 +104,7 @@ private:
   LoopWork countResults(const KernelSizes &sizes) const;
   LoopWork countCut(const KernelSizes &sizes, LoopWork results, const Cut &cut,
                     const Tile &tile, bool isFew) const;
-  /// The best that is done with windows of an image.
+  /// The best schedule that treats columns as windows of an image.
   struct Choice {
     Tile tile;
     Cut cut;
@@ -128,14 +131,14 @@ private:
 };
 } // namespace
 
-/// Whether memory holds the columns as panels of a tile's width.
+/// Returns whether memory holds the columns as panels of the tile's width.
 bool Proposal::havePanels() {
   return bool(p.findPanels(
       getPanelWidth(machine, 8 * p.bytes, p.columns.extent.asConstant())));
 }
 
-/// Of the rows, dims that part what results keep side by side join the batch;
-/// `count` of them stay.
+/// Moves dims of the rows that interrupt contiguous results to the batch; the
+/// last `count` dims stay.
 void Proposal::splitRows(size_t count) {
   ArrayRef<unsigned> outer = ArrayRef(p.rows.group).drop_back(count);
   if (outer.empty())
@@ -146,8 +149,8 @@ void Proposal::splitRows(size_t count) {
   p.rows.group.erase(p.rows.group.begin(), p.rows.group.begin() + outer.size());
 }
 
-/// Takes as columns the side that memory holds as panels; what follows is
-/// computed along the rows where results are written along these.
+/// Makes the side that is stored as panels the columns. If results are
+/// contiguous along the rows, the epilogue is computed along the rows.
 bool Proposal::chooseSideOfPanels() {
   if (!havePanels()) {
     p.swapSides();
@@ -170,9 +173,9 @@ bool Proposal::chooseSideOfPanels() {
   return true;
 }
 
-/// The side whose elements the results keep side by side is the columns; of
-/// its dims, those that part what is side by side join the batch. Few columns
-/// waste lanes: then the sides change places as well.
+/// Makes the side along which results are contiguous the columns; dims of it
+/// that interrupt contiguous results move to the batch. If columns are few,
+/// lanes would be wasted, and the sides are swapped.
 void Proposal::chooseSides() {
   if (chooseSideOfPanels())
     return;
@@ -224,7 +227,7 @@ Decision Proposal::takePlainRows() {
   return Decision::refuse("no rows are plain");
 }
 
-/// Whether enough rows share the matrix that each looks up.
+/// Returns whether enough rows share the matrix that each looks up.
 bool Proposal::takeGroups() {
   if (!haveGroupsThatPay(p.a, p.op) || !p.takeGroups()) {
     p.joinDims();
@@ -234,8 +237,8 @@ bool Proposal::takeGroups() {
   return true;
 }
 
-/// Rows of the product, or of a group of them as it is expected; nothing where
-/// that is not known.
+/// Returns the rows of the product, or the expected rows of a group;
+/// std::nullopt if the number is not known.
 std::optional<int64_t> Proposal::countRows() const {
   std::optional<int64_t> m = p.rows.extent.asConstant();
   if (!p.hasGroups() || !m || *m == 0)
@@ -257,14 +260,14 @@ SmallVector<CaseBuilder::Word> Proposal::commonWords() const {
   return words;
 }
 
-/// What does not depend on how the kernel is cut.
+/// Counts the work that does not depend on how the kernel is cut.
 LoopWork Proposal::countResults(const KernelSizes &sizes) const {
   LoopWork work;
   addResults(work, p.a.kernel, sizes);
   return work;
 }
 
-/// What the kernel does where it is cut so, with what it does for its results.
+/// Counts the work of the kernel for a cut, given the work of its results.
 LoopWork Proposal::countCut(const KernelSizes &sizes, LoopWork results,
                             const Cut &cut, const Tile &tile,
                             bool isFew) const {
@@ -293,7 +296,7 @@ LoopWork Proposal::countCut(const KernelSizes &sizes, LoopWork results,
   return work;
 }
 
-/// All cuts worth a price, those of larger units first.
+/// Returns all cuts worth pricing, those with larger work items first.
 SmallVector<Proposal::Cut> Proposal::listCuts(const Tile &tile,
                                               bool isDot) const {
   std::optional<int64_t> m = countRows();
@@ -315,7 +318,7 @@ SmallVector<Proposal::Cut> Proposal::listCuts(const Tile &tile,
         columns.push_back(panels * width);
       rows.push_back(0);
     }
-    // Where rows are not known, blocks of as many tiles.
+    // If the number of rows is not known, cut into blocks of as many tiles.
     for (int64_t parts = m ? 2 : 1; parts <= kMostParts;
          parts += std::max<int64_t>(1, parts / 2)) {
       int64_t count = llvm::divideCeil(m.value_or(kManyRows), parts);
@@ -324,7 +327,7 @@ SmallVector<Proposal::Cut> Proposal::listCuts(const Tile &tile,
         rows.push_back(block);
     }
   }
-  // What is copied of an image stays in the worker's cache, if that may be.
+  // The copy of an image should stay in the worker's cache, if possible.
   auto fits = [&](int64_t block) {
     return !p.rowWindows ||
            p.getRowLayout(block).size * p.bytes * kShareOfWindows <=
@@ -339,7 +342,7 @@ SmallVector<Proposal::Cut> Proposal::listCuts(const Tile &tile,
   return cuts;
 }
 
-/// Rows and columns are cut so that all workers end at about the same time.
+/// Cuts rows and columns so that all workers finish at about the same time.
 Proposal::Cut Proposal::chooseCut(const Tile &tile, bool isDot) const {
   bool isKnown = p.rows.extent.asConstant() && p.columns.extent.asConstant();
   std::optional<int64_t> m = countRows();
@@ -367,8 +370,8 @@ Proposal::Cut Proposal::chooseCut(const Tile &tile, bool isDot) const {
   return cuts[best];
 }
 
-/// Whether a tile's lines of the results are far away, and waiting for them
-/// would take long beside its sums.
+/// Accepts if the lines of a tile's results are far apart, and the latency of
+/// loading them is significant compared with its sums.
 Decision Proposal::waitsForResults() const {
   std::optional<int64_t> steps = p.kExtent.asConstant();
   if (!steps || *steps < kLeastAhead || *steps > kMostAhead)
@@ -387,13 +390,13 @@ Decision Proposal::waitsForResults() const {
   return Decision::accept();
 }
 
-/// Whole lines of an image at a time, as many as fit on chip.
+/// Chooses whole lines of an image for a work item, as many as fit on chip.
 std::optional<Proposal::Choice> Proposal::chooseWindows() {
   std::optional<int64_t> m = p.rows.extent.asConstant();
   if (p.hasPairs() || !m || *m < 1)
     return std::nullopt;
   if (Decision found = p.findWindows(); !found) {
-    // Of columns that are side by side no one expects any.
+    // Columns that are contiguous need no remark about windows.
     if (p.runs)
       why.push_back({"no windows because", found.str()});
     return std::nullopt;
@@ -467,7 +470,7 @@ SmallVector<LoopCaseAttr> Proposal::make() {
     copiesRows = false;
     tile.rows = chooseTile(p, machine).rows;
   }
-  // Lines of results stay in the first cache until they are written.
+  // Lines of results stay in L1 until they are complete.
   if (p.finishesRows)
     tile.panels = std::min(tile.panels, kMostPanelsOfLines);
   Cut cut = chooseCut(tile, isDot);
@@ -492,7 +495,7 @@ SmallVector<LoopCaseAttr> Proposal::make() {
          int64_t(priceWork(ofWindows->work, machine, machine.workers))});
   }
 
-  // Consecutive units share their columns, or what is copied for their rows.
+  // Consecutive work items share their columns, or the copy of their rows.
   CaseBuilder c(p.op.getContext(), machine);
   for (ArrayRef<unsigned> group : p.batch)
     c.grid.push_back(c.axis(group));
@@ -541,7 +544,7 @@ SmallVector<LoopCaseAttr> Proposal::make() {
   return {makeSkinny(few), makeTile(c, tile)};
 }
 
-/// What a term of the product takes: what follows the sum does not count.
+/// Returns the operations of a term of the product, without its epilogue.
 static int64_t getTermCost(ProductOpInterface op) {
   llvm::SetVector<Operation *> read;
   read.insert(op);
@@ -553,8 +556,8 @@ static int64_t getTermCost(ProductOpInterface op) {
   return cost;
 }
 
-/// Whether there are too few results to share among workers, which cut the
-/// contracted dim instead; that is a form of elements.
+/// Returns whether results are too few to share among workers, so that split-k
+/// is used instead, with a form of elements.
 static bool isCut(KernelOp kernel, ProductOpInterface op,
                   const KernelAnalysis::SymbolRanges &ranges,
                   const MachineModel &machine) {

@@ -1,13 +1,13 @@
 //===- ProductTime.cpp - Predicted times of products on a GPU -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Coefficients were fitted to chains of products on an H200 whose weights come
-// from memory (utils/dev/product_times.py; test/unit/LLIR/ProductTimes.def):
-// tiles to 11 shapes in f16 by 5 tiles and 1 to 4 parts, with a median error of
-// 4 percent, 7 of a third that was held out; the tile chosen by them takes at
-// most 1.15 of the best one's time. The library to 8 x 7 shapes in f16 (3
-// percent) and 3 x 3 in f32 (7), kernels without tensor cores to the latter
-// (12).
+// The coefficients were fitted to chains of products on an H200 whose weights
+// come from memory (utils/dev/product_times.py;
+// test/unit/LLIR/ProductTimes.def). Tiles: 11 shapes in f16, 5 tiles and 1 to 4
+// parts, with a median error of 4 percent, and of 7 on a third of the data that
+// was held out; the chosen tile takes at most 1.15 of the best one's time. The
+// library: 8 x 7 shapes in f16 (3 percent) and 3 x 3 in f32 (7). Kernels
+// without tensor cores: the latter shapes (12).
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,15 +18,16 @@
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Elements of the contracted dim that a block multiplies in a step, and sums
-/// of a tile with which two blocks have room on a multiprocessor.
+/// The elements of k in a step, and the largest tile (in sums) with which two
+/// blocks are resident on an SM.
 static constexpr double kDepth = 64, kSumsOfTwo = 128 * 128;
-/// Sums of a tile whose operands are copied six steps ahead, not four.
+/// The sums of a tile up to which operands are prefetched six steps ahead
+/// instead of four.
 static constexpr int64_t kSumsAhead = 64 * 32;
-/// Parts have at least so many steps, and there are at most so many of them.
+/// The least steps of a part, and the most parts.
 static constexpr double kLeastSteps = 4;
 static constexpr int64_t kMostParts = 8;
-/// Tiles within this of the best are as good.
+/// Tiles within this factor of the best are equally good.
 static constexpr double kSame = 1.01;
 
 double llir::getReadTime(const ProductShape &shape,
@@ -38,15 +39,16 @@ double llir::getReadTime(const ProductShape &shape,
 double llir::getTileTime(const ProductShape &shape, const PricedTile &tile,
                          const MachineModel &machine) {
   const auto &[batch, m, n, k, bits, across] = shape;
-  // Nanoseconds: the ends of a kernel besides its launch; of a
-  // step that waits for nobody, for each 4096 sums of its tile, and for each
-  // operand that is not along k (16 to 128 rows took 1.15 to 1.4 of the time,
-  // 256 and 512 rows 1.01), less where copies are further ahead; of meeting the
-  // other parts.
+  // Nanoseconds: the begin and end of a kernel besides its launch; a step that
+  // waits for nothing; the same for each 4096 sums of the tile; for each
+  // operand that is not contiguous along k (16 to 128 rows took 1.15 to 1.4
+  // times as long, 256 and 512 rows 1.01), less if operands are prefetched
+  // further ahead; and merging split-k parts.
   constexpr double kEnds = 580, kStep = 192, kStepOfTile = 61,
                    kStepAcross = 170, kStepAhead = 15, kMeeting = 1240;
-  // Of the shorter one of computing and reading memory; of the rates of caches,
-  // of products in steady state, and of memory.
+  // The fraction of the shorter of computing and reading memory that does not
+  // overlap; and the fractions that are reached of the rates of caches, of
+  // products in steady state, and of memory.
   constexpr double kHidden = 0.25, kCacheShare = 0.476, kProductShare = 1.18,
                    kMergeShare = 0.41;
   const double bytes = bits / 8.0, r = double(tile.rows),
@@ -70,10 +72,10 @@ double llir::getTileTime(const ProductShape &shape, const PricedTile &tile,
   };
   double full = std::floor(units / room), rest = units - full * room;
   double time = full * wave(room) + (rest > 0 ? wave(rest) : 0);
-  // Neither hides all of the other.
+  // Computing and reading memory overlap only in part.
   const double memory = getReadTime(shape, machine);
   time = std::max(time, memory) + kHidden * std::min(time, memory);
-  // Sums of parts are f32.
+  // The sums of parts are f32.
   if (parts > 1)
     time +=
         kMeeting + units * r * c * 4 / (kMergeShare * machine.sharedReadRate);
@@ -101,17 +103,16 @@ PricedTile llir::chooseTile(const ProductShape &shape,
 }
 
 namespace {
-/// What the time of other products is made of: a beginning, the operands' way
-/// from memory, multiplication as far as units fill the multiprocessors, and
-/// steps along the contracted dim, one after the other.
+/// The terms of the time of other products: a constant, reading the operands
+/// from memory, multiplying at the rate of the SMs that have work, and the
+/// sequential steps along k.
 struct ProductFit {
-  /// Nanoseconds, and nanoseconds for each element of the contracted dim.
+  /// Nanoseconds, and nanoseconds for each element of k.
   double beginning, step;
-  /// Of the rate at which memory is read by all, and at which the code
+  /// Fractions of the rates at which all SMs read memory, and at which the code
   /// multiplies (MachineModel::Products).
   double readShare, rateShare;
-  /// Of a unit: rows and columns; and how many of them the contracted dim is
-  /// cut into at most.
+  /// Rows and columns of a work item, and the most split-k parts.
   double rows, columns, mostParts;
 };
 } // namespace
@@ -132,7 +133,7 @@ double llir::getProductTime(const ProductShape &shape, ProductCode code,
   const bool isNarrow = bits <= 16;
   if (code == ProductCode::StagedKernel && isNarrow && machine.hasWarpGroups)
     return getTileTime(shape, chooseTile(shape, machine), machine);
-  // What a part of the contracted dim is at least.
+  // The least extent of a split-k part.
   constexpr double kLeastInner = 128;
   const ProductFit fit = getProductFit(code, isNarrow, machine);
   const MachineModel::Rates &rates = code == ProductCode::Library

@@ -1,8 +1,9 @@
 //===- RecurrenceForms.cpp - Recurrences ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The grid cuts what is carried; a unit of work goes through all trips for each
-// of its elements, `lanes` at a time. On a GPU that is one element a thread.
+// The grid cuts the carried elements. A work item iterates over all trips for
+// each of its elements, `lanes` at a time; on a GPU each thread has one
+// element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,14 +13,14 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Threads of a block: each waits for what it reads in every trip, so elements
-/// are spread over as many multiprocessors as there are.
+/// Threads of a block. Every trip waits for its loads, so elements are spread
+/// over as many SMs as possible.
 static constexpr unsigned kThreads = 64;
-/// Trips whose inputs are read before the first, and elements of them at most,
-/// which wait in registers.
+/// The most trips whose inputs are prefetched before the first trip, and the
+/// most elements of them, which are held in registers.
 static constexpr int64_t kMostAhead = 16, kMostElements = 64;
 
-/// The kernel's recurrence, if it holds nothing else.
+/// Returns the kernel's recurrence if the kernel holds nothing else.
 static RecurrenceOp getOnlyRecurrence(KernelOp kernel) {
   auto body = kernel.getBody().front().without_terminator();
   if (!llvm::hasSingleElement(body))
@@ -35,8 +36,8 @@ static RecurrenceOp getOnlyRecurrence(KernelOp kernel) {
 
 static bool fits(KernelOp kernel) { return bool(getOnlyRecurrence(kernel)); }
 
-/// Adjacent dims of what is carried as one axis wherever all that is read and
-/// written in a trip stays linear in it.
+/// Joins adjacent dims of the carried tensors into one axis if all reads and
+/// writes of a trip stay linear in it.
 static Domain findRecurrenceDomain(KernelAnalysis &a, RecurrenceOp op) {
   Expr trip = Expr::dim(a.addDim(op.getTripsExpr()));
   SmallVector<Expr> shape = hlir::getExtents(op.getCarried()[0]);
@@ -81,7 +82,8 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     c.grid.push_back(i + 1 == domain.groups.size() && lanes > 1
                          ? c.axis(group, lanes, lanes)
                          : c.axis(group));
-  // A thread of a GPU would wait in every trip for what it reads.
+  // On a GPU, prefetch: otherwise a thread would wait for its loads in every
+  // trip.
   int64_t ahead = 1;
   while (machine.blockThreads && ahead < kMostAhead &&
          2 * ahead * int64_t(op.getInputs().size()) <= kMostElements)

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The index space is that of the reductions' operands: the grid cuts the rows,
-// the stream is the reduced dim. Every reduction has the form `pass`, one walk
-// over the row, or joins the walk of an earlier one whose result it does not
-// need (`with`); results of the whole space's shape are written by a last one.
-// With lanes on the stream vectors run along a row, with lanes on the grid
-// across rows; `lanes` of a pass hold where its elements are the same in all
-// lanes around it. An elementwise value that is reduced and read again may be
-// kept (`keep`) by the pass that reduces it, in scratch or in the row of a
-// result that the last pass writes.
+// the stream is the reduced dim. Every reduction has the form `pass`: it is one
+// loop over the row, or joins the loop of an earlier reduction that it does not
+// depend on (`with`). A last loop writes results with the shape of the whole
+// space. With lanes on the stream, vectors run along a row; with lanes on the
+// grid, across rows. `lanes` of a pass applies where its elements are the same
+// in all lanes around it. The form `keep` keeps an elementwise value that is
+// reduced and read again: the pass that reduces it stores it in scratch memory,
+// or in the row of a result that the last loop writes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,14 +19,13 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// A value that costs at least so many simple operations is worth writing and
-/// reading back.
+/// The simple operations from which a value is worth storing and reloading.
 static constexpr unsigned kWorthKeeping = 8;
-/// Accumulators of a pass: they hide the latency of its additions.
+/// Accumulators of a pass, which hide the latency of its additions.
 static constexpr int64_t kPassUnroll = 2;
-/// What a pass brings ahead of its use.
+/// What a pass may prefetch.
 static const StringRef kAhead[] = {"rows"};
-/// Vectors of rows that one unit of work takes where lanes run across rows.
+/// The vectors of rows that a work item takes if lanes run across rows.
 static constexpr int64_t kRowVectors = 4;
 
 bool llir::fitsRows(KernelOp kernel) {
@@ -34,8 +33,8 @@ bool llir::fitsRows(KernelOp kernel) {
                                           /*mayMove=*/true));
 }
 
-/// The value that is expensive, reduced, and read again; and a result with
-/// elements of its type, whose memory is fetched anyway.
+/// Finds an expensive value that is reduced and read again, and a result with
+/// its element type, whose memory is fetched anyway.
 static void proposeKept(CaseBuilder &c, const RowReductions &rows,
                         const Walks &walks,
                         SmallVectorImpl<Reporter::Arg> &why) {
@@ -61,8 +60,9 @@ static void proposeKept(CaseBuilder &c, const RowReductions &rows,
   }
 }
 
-/// Whether passes after the first are to bring the next row: theirs is in the
-/// first cache, with room for another one, and rows come from far away.
+/// Accepts if passes after the first should prefetch the next row: they find
+/// their own row in L1, L1 has room for another row, and rows come from far
+/// away.
 static Decision shouldBringRows(const KernelAnalysis &a,
                                 const RowReductions &rows,
                                 const MachineModel &machine) {
@@ -81,14 +81,14 @@ static Decision shouldBringRows(const KernelAnalysis &a,
   return Decision::accept();
 }
 
-/// Vectors of rows that are reduced at once where lanes run across them: each
-/// line of memory is then read as a whole, for as far as accumulators and what
-/// an element is computed from are in registers (measured on Zen 4: columns of
-/// 4096 x 512 in f32 take a quarter of the time by four vectors at once).
+/// Returns how many vectors of rows are reduced at once if lanes run across
+/// rows. Whole cache lines are then read, as long as accumulators and
+/// intermediate values fit into registers (measured on Zen 4: columns of 4096 x
+/// 512 in f32 take a quarter of the time with four vectors at once).
 static unsigned chooseVectors(KernelAnalysis &a, const RowReductions &rows,
                               const Domain &domain, unsigned column,
                               const MachineModel &machine) {
-  // Where rows are not side by side there are no lines to read as a whole.
+  // If rows are not adjacent in memory, there are no whole lines to read.
   bool areSideBySide = false;
   for (RowReductionOpInterface op : rows.reduces)
     for (Value operand : op->getOperands())
@@ -98,8 +98,8 @@ static unsigned chooseVectors(KernelAnalysis &a, const RowReductions &rows,
       });
   if (!areSideBySide)
     return 1;
-  // Registers that an element takes, and a function that is a polynomial; 64
-  // bits are two for each vector of 32.
+  // Registers for an element, and for a function that is a polynomial; 64-bit
+  // elements count as two of 32 bits.
   constexpr int64_t kOfElement = 2, kOfFunction = 6;
   auto countWords = [](Value v) {
     return llvm::divideCeil(getElementType(v).getIntOrFloatBitWidth(), 32);
@@ -126,7 +126,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
         const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
   RowReductions rows(kernel);
   KernelAnalysis a(kernel, ranges);
-  // Threads that move what they write have forms that write whole lines.
+  // On a GPU, moved results have forms that write whole lines.
   if (Decision fits = rows.check(a, /*mayMove=*/!machine.blockThreads); !fits) {
     if (!rows.reduces.empty())
       why.push_back({"no passes because", fits.str()});
@@ -191,8 +191,8 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
                   machine, why);
 }
 
-/// What threads wait for, pass by pass, and what a team reads where neighbours
-/// in memory are in different rows.
+/// Adds the memory latencies of threads, pass by pass, and the reads of a
+/// thread group if adjacent elements in memory belong to different rows.
 static void addWaits(LoopWork &work, KernelAnalysis &a,
                      const RowReductions &rows, LoopCaseAttr loopCase,
                      const MachineModel &machine) {
@@ -207,7 +207,7 @@ static void addWaits(LoopWork &work, KernelAnalysis &a,
                         double(walk.form.getNumber("unroll", 1))));
     work.waits += rounds;
   }
-  // The last pass, which writes.
+  // The last loop, which writes results.
   if (rows.hasElementLevel())
     work.waits += rounds;
   work.threads = work.units * threads;
@@ -218,8 +218,8 @@ static void addWaits(LoopWork &work, KernelAnalysis &a,
   if (team == 1 ||
       !shouldRunAcross(a, rows, domain, column, machine.getLanes(32), ignored))
     return;
-  // Each element is on a line of its own. Of a sector that a block reads, its
-  // rows have their elements.
+  // Each element is on a separate line. The rows of a block share the sectors
+  // that it reads.
   const double line = 4 * machine.warpThreads, sector = machine.warpThreads;
   double elements =
       length *
@@ -262,8 +262,9 @@ LoopWork llir::countRows(KernelOp kernel,
   addFetchedResults(work, kernel, loopCase, sizes, machine);
   if (loopCase.getThreads())
     addWaits(work, a, rows, loopCase, machine);
-  // The last pass does little more than write the row (measured on Zen 3: a
-  // softmax of 2048 x 2048 takes 4.2 ms so, 3.4 by the caches).
+  // The last loop does little more than write the row, so stores are exposed
+  // (measured on Zen 3: a softmax of 2048 x 2048 takes 4.2 ms, 3.4 with cached
+  // stores).
   if (loopCase.getNontemporal())
     for (const MovedResult &result : rows.results)
       if (double bytes = sizes.countBytes(result.source);
@@ -274,13 +275,13 @@ LoopWork llir::countRows(KernelOp kernel,
   return work;
 }
 
-/// Whether vectors hold an element of each of several rows.
+/// Returns whether vectors hold one element of each of several rows.
 static bool runsAcross(LoopCaseAttr loopCase) {
   return llvm::any_of(loopCase.getGrid(),
                       [](LoopAxisAttr axis) { return axis.getLanes() > 1; });
 }
 
-/// Whether the form `pass` of `op` may be as it is.
+/// Checks the form `pass` of `op`.
 static LogicalResult verifyPass(RowReductions &rows, Operation *op,
                                 LoopFormAttr form, bool isAcross,
                                 const MachineModel &machine,
@@ -307,8 +308,9 @@ static LogicalResult verifyPass(RowReductions &rows, Operation *op,
   return success();
 }
 
-/// Whether `op` may join the walk that its form names. `leads` are the walks
-/// before it; `varies` tells of a reduction whether it does between lanes.
+/// Checks that `op` may join the walk that its form names. `walks` are the
+/// walks before it; `varies` says of a reduction whether it differs between
+/// lanes.
 static LogicalResult
 verifyJoined(RowReductions &rows, RowReductionOpInterface op, LoopFormAttr form,
              ArrayRef<ReductionWalk> walks,
@@ -337,7 +339,7 @@ verifyJoined(RowReductions &rows, RowReductionOpInterface op, LoopFormAttr form,
   return success();
 }
 
-/// What may be kept, and where.
+/// Checks what is kept, and where.
 static LogicalResult verifyKept(RowReductions &rows, LoopFormAttr form,
                                 bool isAcross, unsigned team,
                                 const MachineModel &machine,
@@ -426,14 +428,14 @@ static LogicalResult verify(KernelOp kernel,
   return success();
 }
 
-/// The last part to arrive at a row computes all that the first passes do not.
+/// The last part of a row computes everything after the first passes.
 static LogicalResult verifyParts(KernelOp kernel, LoopCaseAttr loopCase,
                                  function_ref<InFlightDiagnostic()> emitError) {
   for (LoopFormAttr form : loopCase.getForms())
     if (form.getForm().getValue() == "keep")
       return emitError() << "keeps op" << form.getOp()
                          << ", but no unit has all of its row";
-  // What a team merges is one row's, not a vector of rows'.
+  // A thread group merges the states of one row, not of a vector of rows.
   if (loopCase.getTeam() > 1 && runsAcross(loopCase))
     return emitError() << "has parts of vectors across rows, which a team of "
                        << loopCase.getTeam() << " threads does not share";
@@ -452,7 +454,7 @@ static LogicalResult verifyParts(KernelOp kernel, LoopCaseAttr loopCase,
   return success();
 }
 
-/// What is kept is read again, so that it is not kept in a result.
+/// A kept value is read again, so it is not kept in a nontemporal result.
 static LoopCaseAttr getNontemporal(LoopCaseAttr loopCase) {
   SmallVector<LoopFormAttr> forms;
   for (LoopFormAttr form : loopCase.getForms()) {

@@ -1,17 +1,17 @@
 //===- RowProgramForms.cpp - Row programs ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The grid cuts the rows (RowProgram) into vectors of them. An op with loops
+// The grid cuts the rows (RowProgram) into vectors of rows. An op with loops
 // has the form `across`: it computes `columns` elements of its last local dim
 // at a time, each a vector over the rows, in one loop over what it reduces. An
 // elementwise value, a lookup or a view of memory with the form `keep` is
-// computed once for each row. So small products need no packing, nothing is
-// shuffled, and what follows on each other stays in the first caches. Few rows
-// are taken one by one, by the form `along`, whose lanes run along what an op
-// reduces.
+// computed once for each row. So small products need no packing and no
+// shuffles, and intermediate values stay in L1 and L2. A few rows are computed
+// one by one with the form `along`, whose lanes run along what an op reduces.
 //
-// On a GPU a team of threads takes a row: by the form `members` they take the
-// elements of an op's results in turn, by `along` what it reduces.
+// On a GPU a thread group takes a row: with the form `members` its threads
+// share the elements of an op's results, with `along` the elements that it
+// reduces.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,35 +27,35 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Sums that an op with loops keeps in registers.
+/// Accumulators of an op with loops.
 static constexpr int64_t kColumns = 8;
-/// Operations on single elements that adding up the lanes of a sum takes as
-/// long as.
+/// The cost of adding up the lanes of a sum, in operations on single elements.
 static constexpr double kAddLanes = 40;
-/// How a multiplication that reads one element for all rows compares with one
-/// of a tile. Instructions of 512 bits read it themselves.
+/// The cost of a multiplication with one element for all rows, relative to one
+/// in a tile. With 512 bits the instruction loads the element itself.
 static double getLossBesideTile(const MachineModel &machine) {
   return machine.vectorBits >= 512 ? 1.25 : 1.5;
 }
-/// Operations, for each lane, of an element that a lane reads for itself: the
-/// others wait.
+/// The operations, for each lane, of loading an element per lane: the lanes are
+/// loaded one by one.
 static constexpr double kOwnRead = 0.5;
-/// Bytes that a vector of rows keeps at most: beyond, its values come from far
-/// away each time. Attention of 700 keys in f64, which keeps 136 KiB with
-/// vectors of 256 bits and twice that with 512, took 1.7 and 1.5 times as long
-/// as in kernels of its own.
+/// The most bytes that a vector of rows keeps; beyond that, kept values fall
+/// out of the near caches. Attention of 700 keys in f64, which keeps 136 KiB
+/// with vectors of 256 bits and twice that with 512, took 1.7 and 1.5 times as
+/// long as in separate kernels.
 static constexpr int64_t kMostKept = 128 << 10;
-/// Results of an op that a thread of a GPU computes at once: what they read of
-/// the same is read once, and none waits for the others' sums.
+/// The results of an op that a GPU thread computes at once: their common
+/// operands are loaded once, and their sums are independent.
 static constexpr int64_t kShares = 4;
-/// Operations of a thread that meeting the others takes, and a round in which
-/// they exchange what each has summed.
+/// The operations of a thread for a barrier, and for a round in which threads
+/// exchange what each has summed.
 static constexpr double kMeeting = 30, kExchange = 15;
-/// What a thread may do alone while rows are too few for all multiprocessors,
-/// in operations: a few launches' time.
+/// The most operations of a single thread while there are too few rows for all
+/// SMs: the time of a few launches.
 static constexpr double kMostAlone = 8192;
 
-/// How often a kernel waits where it begins: for the addresses of its operands.
+/// Memory latencies at the begin of a kernel: it loads the addresses of its
+/// operands.
 static constexpr double kEnds = 1;
 
 static bool fits(KernelOp kernel) {
@@ -68,8 +68,8 @@ static bool fits(KernelOp kernel) {
   return hasReduction;
 }
 
-/// Steps of a loop over `extent` elements with so many lanes: what is no vector
-/// of them is taken element by element.
+/// Returns the steps of a loop over `extent` elements with `lanes` lanes: the
+/// remainder is processed element by element.
 static double countSteps(double extent, double lanes) {
   return std::floor(extent / lanes) + std::fmod(extent, lanes);
 }
@@ -79,13 +79,13 @@ static double countSteps(double extent, double lanes) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a member of a team does for one row.
+/// The work of a thread of a group for one row.
 struct TeamWork {
-  /// Multiplications with addition, and operations.
+  /// Multiply-adds, and operations.
   double products = 0, operations = 0;
-  /// How its ops with loops share their work.
+  /// Whether each op with loops shares its reduction (`along`) or its results.
   SmallVector<bool> areAlong;
-  /// How often it reads what each step reads.
+  /// How often the thread reads the operands of each step.
   SmallVector<double> reads;
 };
 } // namespace
@@ -117,7 +117,7 @@ static TeamWork countTeamWork(const RowProgram &p, const KernelSizes &sizes,
     counted += work.reads.back();
     if (isAlong)
       work.operations += elements * exchange;
-    // What is computed for each element that is reduced.
+    // Operands that are computed for each reduced element.
     for (Value operand : op->getOperands()) {
       Operation *def = operand.getDefiningOp();
       if (def && !hasLoops(def) && !llvm::is_contained(p.steps, def))
@@ -127,8 +127,8 @@ static TeamWork countTeamWork(const RowProgram &p, const KernelSizes &sizes,
   return work;
 }
 
-/// Members that a row needs: as many as shorten the time of a row while there
-/// is room for all rows at a time.
+/// Returns the threads of a row: as many as shorten the time of a row while all
+/// rows are still resident at a time.
 static unsigned chooseMembers(const RowProgram &p, const KernelSizes &sizes,
                               const MachineModel &machine) {
   double rows = sizes.valueOf(product({p.extents.begin(), p.extents.end()})),
@@ -145,34 +145,36 @@ static unsigned chooseMembers(const RowProgram &p, const KernelSizes &sizes,
 }
 
 namespace {
-/// What the steps of a row program read, and how warps of teams come to it.
+/// The reads of the steps of a row program, as the warps of thread groups see
+/// them.
 class StepReads {
 public:
   StepReads(const RowProgram &p, const KernelSizes &sizes,
             const MachineModel &machine);
 
-  /// How often the rows in order pass over all that they read of `argument`:
-  /// rows along an outer dim read the same.
+  /// Returns how often the rows, in order, iterate over everything they read of
+  /// `argument`: rows along some outer dims read the same elements.
   double countPasses(BlockArgument argument) const;
-  /// Bytes that threads bring again with elements next to those that they need,
-  /// because the own cache does not keep them until these are needed.
+  /// Returns the bytes that threads load repeatedly, because they share a
+  /// sector with needed elements and the SM's cache evicts them before their
+  /// use.
   double countBytesAgain(const TeamWork &work, double team) const;
-  /// Bytes of lines that accesses take from the own cache, and from what is
-  /// kept on chip, one after the other.
+  /// Returns the bytes of lines that accesses take from the SM's cache and from
+  /// shared memory, in sequence.
   double countLines(const TeamWork &work, double team) const;
-  /// How often a member waits for memory.
+  /// Returns how many memory latencies a thread waits for.
   double countWaits(const TeamWork &work, const LoopCaseAttr &loopCase) const;
 
 private:
-  /// How far apart an element is, in bytes, for neighbours along the
-  /// last dim of the rows, along the last local dim of the step's result, and
-  /// along what is reduced.
+  /// The distance in bytes between neighbours along the last dim of the rows,
+  /// along the last local dim of the step's result, and along the reduced dim.
   struct Read {
     double rows = 0, local = 0, reduced = 0;
-    /// Whether it is in memory, and in more than a multiprocessor's own cache.
+    /// Whether the read is from memory, and from more than fits into an SM's
+    /// cache.
     bool isInMemory = false, isFar = false;
   };
-  /// Pieces of memory of `size` bytes that a warp reads at a time.
+  /// Returns the pieces of memory of `size` bytes that a warp reads at a time.
   double countPieces(const Read &read, double team, bool isAlong,
                      double size) const {
     auto along = [&](double count, double stride) {
@@ -184,8 +186,8 @@ private:
 
   const MachineModel &machine;
   SmallVector<SmallVector<Read, 2>> ofSteps;
-  /// Of each dim of the rows; and those dims with which what is read of an
-  /// argument changes.
+  /// The extents of the rows' dims, and the dims that the reads of each
+  /// argument depend on.
   SmallVector<double> extents;
   llvm::DenseMap<BlockArgument, llvm::SmallBitVector> changes;
 };
@@ -213,7 +215,7 @@ StepReads::StepReads(const RowProgram &p, const KernelSizes &sizes,
                             local = findLast(rank, own.size()), reduced;
     SmallVector<Read, 2> &reads = ofSteps.emplace_back();
     auto visit = [&](const Leaf &leaf) {
-      // On chip members have neighbours, or all of them the same.
+      // On chip, threads read adjacent elements, or all the same one.
       if (!leaf.argument) {
         reads.push_back({});
         return;
@@ -225,7 +227,7 @@ StepReads::StepReads(const RowProgram &p, const KernelSizes &sizes,
         if (!dim)
           return 0.0;
         std::optional<Expr::Linear> linear = leaf.address.linearIn(*dim);
-        // Somewhere else.
+        // An address that is not linear is assumed to be far away.
         return linear ? bytes * std::abs(sizes.valueOf(linear->stride))
                       : double(machine.l1Bytes);
       };
@@ -267,8 +269,8 @@ double StepReads::countPasses(BlockArgument argument) const {
 }
 
 double StepReads::countBytesAgain(const TeamWork &work, double team) const {
-  // Two products of 16 rows with 14336 x 4096 in bf16, an element a thread,
-  // took 14.7 ms on an H200: 60 GB of sectors.
+  // Two products of 16 rows with 14336 x 4096 in bf16, one element for each
+  // thread, took 14.7 ms on an H200: 60 GB of sectors.
   double line = 4 * machine.warpThreads, sector = machine.warpThreads, rows = 1,
          bytes = 0;
   for (double extent : extents)
@@ -285,7 +287,7 @@ double StepReads::countBytesAgain(const TeamWork &work, double team) const {
           warps * line * countPieces(read, team, work.areAlong[number], line);
       ofWarp += sector * countPieces(read, team, work.areAlong[number], sector);
     }
-    // Half of the cache may be of lines that nobody needs.
+    // Half of the cache may hold lines that are not needed any more.
     if (kept > double(machine.l1Bytes) / 2)
       bytes += work.reads[number] * rows * team / machine.warpThreads * ofWarp;
   }
@@ -306,7 +308,7 @@ double StepReads::countLines(const TeamWork &work, double team) const {
 
 double StepReads::countWaits(const TeamWork &work,
                              const LoopCaseAttr &loopCase) const {
-  // Elements of each of `columns` results that a member has on their way.
+  // Loads in flight of a thread for each of `columns` results.
   constexpr double kAhead = 16;
   double waits = 0;
   for (auto [number, reads] : llvm::enumerate(ofSteps)) {
@@ -335,13 +337,13 @@ static LoopWork countTeams(const RowProgram &p, const KernelSizes &sizes,
   };
   StepReads reads(p, sizes, machine);
   work.farBytes += reads.countBytesAgain(ofMember, team);
-  // 16 rows of 64 by 128 columns of as many, each member four of these whose
-  // lines are apart, took an H200 13 us.
+  // 16 rows of 64 by 128 columns with as many terms, four columns for each
+  // thread on separate lines, took an H200 13 us.
   work.cacheBytes += reads.countLines(ofMember, team);
   work.threads = work.units * loopCase.getThreads();
   work.ends = kEnds;
   work.waits = reads.countWaits(ofMember, loopCase);
-  // What is the same for all rows comes from a cache for each block.
+  // Each block loads from a cache what is the same for all rows.
   double shared = 0;
   for (BlockArgument argument : p.a.kernel.getBody().getArguments())
     if (p.isShared(argument))
@@ -423,7 +425,7 @@ static LoopWork count(KernelOp kernel,
   for (LoopAxisAttr axis : loopCase.getGrid())
     lanes = axis.getLanes();
   double rows = sizes.valueOf(product({p.extents.begin(), p.extents.end()}));
-  // Vectors are as long for fewer rows.
+  // A vector takes the same time if it has fewer rows.
   double idle = work.units * lanes / std::max(1.0, rows),
          loss = countScalarLoss(loopCase, machine);
   auto widthOf = [](Value v) {
@@ -431,8 +433,8 @@ static LoopWork count(KernelOp kernel,
   };
   llvm::SmallPtrSet<Value, 8> kept;
   double keptBytes = 0;
-  // What rows have in common is computed once for a vector of them, and of
-  // operands each lane reads its own.
+  // Values that are common to all rows are computed once for a vector; other
+  // operands are loaded lane by lane.
   auto countOperations = [&](Value root, bool isRowByRow = false) {
     llvm::SetVector<Value> seen;
     seen.insert(root);
@@ -499,7 +501,7 @@ static LoopWork count(KernelOp kernel,
   for (Value yielded : getYielded(kernel))
     work.operations += idle * loss * countOperations(yielded);
   work.memoryBytes += sizes.countMemory();
-  // What is the same for all rows is read once a unit.
+  // A work item reads once what is the same for all rows.
   double shared = 0;
   for (BlockArgument argument : kernel.getBody().getArguments())
     if (p.isShared(argument))
@@ -510,7 +512,8 @@ static LoopWork count(KernelOp kernel,
   return work;
 }
 
-/// Each row for itself, lanes along what its steps reduce.
+/// Builds the case that takes rows one by one, with lanes along what the steps
+/// reduce.
 static CaseBuilder makeFew(const RowProgram &p, ArrayRef<unsigned> dims,
                            const MachineModel &machine) {
   CaseBuilder c(p.a.kernel.getContext(), machine);
@@ -531,7 +534,7 @@ static CaseBuilder makeFew(const RowProgram &p, ArrayRef<unsigned> dims,
   return c;
 }
 
-/// Rows in the lanes of vectors.
+/// Builds the case with rows in the lanes of vectors.
 static LoopCaseAttr makeMany(const RowProgram &p, ArrayRef<unsigned> dims,
                              int64_t lanes, const MachineModel &machine) {
   CaseBuilder c(p.a.kernel.getContext(), machine);
@@ -557,8 +560,8 @@ static LoopCaseAttr makeMany(const RowProgram &p, ArrayRef<unsigned> dims,
   return c.build();
 }
 
-/// How many rows, of fewer than a vector has, are done sooner one by one, where
-/// all other symbols are as small.
+/// Returns the number of rows, below a whole vector, up to which taking rows
+/// one by one is faster, with all other symbols that small.
 static int64_t countFew(KernelOp kernel, const Expr &rows,
                         const KernelAnalysis::SymbolRanges &ranges,
                         LoopCaseAttr few, LoopCaseAttr many, int64_t lanes,
@@ -592,7 +595,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
       llvm::count_if(kernel.getOps(),
                      [](Operation &op) { return hasLoops(&op); }) < 2)
     return {};
-  // One row is little work for one team; blocks share it instead.
+  // One row is too little work for a thread group; blocks share it instead.
   if (!findSharedRows(kernel, machine).values.empty())
     return {};
   auto refuse = [&](const Twine &reason, Operation *op = nullptr) {

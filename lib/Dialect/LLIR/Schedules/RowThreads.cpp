@@ -8,10 +8,10 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Rows that a thread takes at once where neighbours in memory are in different
-/// rows: as many as it reads and writes by one access each, where enough
-/// threads are left to keep memory busy. It reads so many elements of each in a
-/// row.
+/// Returns how many rows a thread takes at once, if adjacent elements in memory
+/// belong to different rows: as many as one access reads and writes, if enough
+/// threads remain to keep memory busy. A thread reads `elements` elements of
+/// each row in sequence.
 static unsigned chooseRowLanes(KernelAnalysis &a, const RowReductions &rows,
                                const Domain &domain, unsigned column,
                                int64_t elements, const MachineModel &machine) {
@@ -30,8 +30,8 @@ static unsigned chooseRowLanes(KernelAnalysis &a, const RowReductions &rows,
   if (!n || !count)
     return 1;
   unsigned lanes = accesses.chooseLanes(domain.dims.back(), extent, machine);
-  // Few rows have parts, which make more threads: 65536 x 1000 of f32 took 76
-  // us on an H200 by elements, 68 by vectors.
+  // Few rows are cut into parts, which make more threads: 65536 x 1000 f32 took
+  // 76 us on an H200 element by element, 68 with vectors.
   constexpr int64_t kTurnsOfPart = 4, kLargest = 1 << 20;
   bool areFew = *count < countThreadsInFlight(kLargest, machine);
   auto isBusy = [&] {
@@ -47,9 +47,10 @@ static unsigned chooseRowLanes(KernelAnalysis &a, const RowReductions &rows,
   return lanes;
 }
 
-/// Teams for few rows whose neighbours in memory are in different rows: each
-/// member reads elements far apart, but waits for as many fewer. The best of
-/// them by price, where that is well below what a thread a row takes.
+/// Proposes thread groups for a few rows whose neighbours in memory belong to
+/// different rows: each thread then reads elements that are far apart, but
+/// waits less often. Returns the best by price, if it is well below the price
+/// of one thread for each row.
 static std::optional<LoopCaseAttr>
 proposeTeamsAcross(KernelAnalysis &a, const RowReductions &rows,
                    const Domain &domain, unsigned column, int64_t length,
@@ -97,15 +98,15 @@ proposeTeamsAcross(KernelAnalysis &a, const RowReductions &rows,
   return best;
 }
 
-/// A team takes a row, or a thread does where neighbours in memory are in
-/// different rows.
+/// A thread group takes a row, or a thread does if adjacent elements in memory
+/// belong to different rows.
 SmallVector<LoopCaseAttr>
 llir::proposeRowThreads(KernelAnalysis &a, const RowReductions &rows,
                         const Domain &domain, unsigned column,
                         const MachineModel &machine,
                         SmallVectorImpl<Reporter::Arg> &why) {
-  // Vectors that a thread keeps in registers; more of them where they are less
-  // than 4 bytes, and where it sums rows alone: memory answers late.
+  // The vectors that a thread keeps in registers; more if they are below 4
+  // bytes, or if a thread sums whole rows, to hide memory latency.
   constexpr int64_t kVectorsEach = 2, kMostRounds = 8, kMostRoundsOfFew = 16,
                     kLeastRounds = 4;
   constexpr double kNear = 1.2;
@@ -132,9 +133,9 @@ llir::proposeRowThreads(KernelAnalysis &a, const RowReductions &rows,
                         lanes > 1 &&
                             lanes == machine.getLanes(accesses.getLeastBits()));
   unsigned bits = accesses.getLeastBits();
-  // Narrow elements keep memory busy where a thread takes many; a smaller team
-  // meets sooner. 12007 rows of 1537 bf16 took 56 us on an H200 by teams of
-  // 512, 31 by 128.
+  // Narrow elements keep memory busy only if a thread loads many of them, and a
+  // smaller group has cheaper barriers. 12007 rows of 1537 bf16 took 56 us on
+  // an H200 with groups of 512 threads, 31 with 128.
   if (!isAcross && lanes * bits < 32 && vectors && count)
     while (c.team > 4 * machine.warpThreads &&
            *vectors <= int64_t(c.team) / 2 * kMostRoundsOfFew &&
@@ -147,19 +148,19 @@ llir::proposeRowThreads(KernelAnalysis &a, const RowReductions &rows,
   bool isFew = isAcross ? states == 1 : lanes * bits < 32;
   int64_t most = isFew ? kMostRoundsOfFew : kMostRounds;
   int64_t unroll = chooseRounds(vectors, c.team, most);
-  // What is left over is a loop of its own.
+  // The remainder is a loop of its own.
   if (!isAcross && isFew && vectors && *vectors >= int64_t(c.team))
     unroll = std::min(unroll, *vectors / int64_t(c.team));
-  // A short row is read at once.
+  // A short row is loaded at once.
   if (isAcross)
     unroll = n && *n <= most ? std::max<int64_t>(1, *n)
                              : chooseUnroll(rows.extent, 1, most);
   unsigned rowLanes = 1;
   if (isAcross)
     rowLanes = chooseRowLanes(a, rows, domain, column, unroll, machine);
-  // What threads have on their way beyond what memory takes to answer is in
-  // each other's way there: 256 x 500 x 513 of f32 took 68 us on an H200 by 2
-  // to 5 at a time, 77 by 8 to 16.
+  // More loads in flight than memory latency requires compete with each other:
+  // 256 x 500 x 513 f32 took 68 us on an H200 with 2 to 5 at a time, 77 with 8
+  // to 16.
   if (isAcross && n && *n > most && count) {
     double threads = std::min(double(machine.workers) * machine.residentThreads,
                               double(*count) / rowLanes);
@@ -176,14 +177,15 @@ llir::proposeRowThreads(KernelAnalysis &a, const RowReductions &rows,
   }
   if (!rows.extent.isConstant(1))
     c.stream.push_back(c.axis(rows.getStreamDim(), 0, lanes));
-  // As many as may be, also where they leave a rest: rows of 50257 f16 took
-  // 62.6 us on an H200 by 16 of them, 69.7 by 11, 65.8 by 8.
+  // The most rounds, even if they leave a remainder: rows of 50257 f16 took
+  // 62.6 us on an H200 with 16 rounds, 69.7 with 11, 65.8 with 8.
   if (isFew && !isAcross && vectors && *vectors > int64_t(c.team) * most)
     unroll = most;
   SmallVector<CaseBuilder::Number> numbers = {{"lanes", lanes},
                                               {"unroll", unroll}};
-  // One block's barriers are other blocks' time. A multiprocessor has registers
-  // for all threads where each keeps few elements, those of its row.
+  // While one block waits at a barrier, another runs. An SM has enough
+  // registers for its maximum of threads if each keeps only a few elements of
+  // its row.
   constexpr int64_t kFewElements = 8;
   int64_t atATime = machine.residentThreads;
   if (lanes * unroll > kFewElements || !vectors ||

@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Reductions that join one walk, for their states are in registers.
+/// The most reductions in one walk, because their states are in registers.
 static constexpr size_t kMostJoined = 4;
 
 Decision RowReductions::check(const KernelAnalysis &a, bool mayMove) {
@@ -126,7 +126,7 @@ bool llir::shouldRunAcross(KernelAnalysis &a, const RowReductions &rows,
     return false;
   unsigned row = domain.dims.back();
   unsigned along = 0, alike = 0, across = 0;
-  // Indices that are read are dims of their own.
+  // Loaded indices are dims of their own.
   auto isLookedUp = [&](const Expr &address) {
     for (unsigned dim = 0; dim < a.getExtents().size(); ++dim)
       if (address.usesDim(dim) && dim != column &&
@@ -156,17 +156,17 @@ bool llir::shouldRunAcross(KernelAnalysis &a, const RowReductions &rows,
   why.push_back({"operands read across rows", across});
   std::optional<int64_t> n = rows.extent.asConstant();
   std::optional<int64_t> count = domain.extents.back().asConstant();
-  // Lanes of the shortest rows are added up for longer than each takes to be
-  // read (measured on Zen 4: 3 elements 0.7, 5 elements 0.75, 7 elements 1.04
-  // of the time along rows; windows of 3 at steps of 2, 0.12).
+  // Adding up the lanes of very short rows takes longer than reading across
+  // rows (measured on Zen 4: 3 elements take 0.7, 5 elements 0.75, 7 elements
+  // 1.04 of the time along rows; windows of 3 with stride 2 take 0.12).
   constexpr int64_t kShortest = 3;
   bool isShortest = n && *n > 1 && *n * kShortest <= int64_t(lanes) &&
                     (!count || *count > int64_t(lanes));
   if (across != along)
     return across > along || isShortest;
   along += alike;
-  // Across rows nothing is left over, and no lanes are added up; what is read
-  // element by element costs the same.
+  // Across rows there is no remainder and no lanes are added up; loads of
+  // single elements cost the same.
   return n && *n < (along ? int64_t(lanes) / 2 : 2 * int64_t(lanes)) &&
          (!count || *count > int64_t(lanes));
 }
@@ -181,21 +181,21 @@ SmallVector<LoopCaseAttr> llir::addParts(CaseBuilder &c, KernelAnalysis &a,
   for (auto [extent, axis] : llvm::zip_equal(domain.extents, c.grid))
     units = units * (axis.getBlock() ? Expr::ceilDiv(extent, axis.getBlock())
                                      : Expr(1));
-  // Of a GPU a multiprocessor takes all teams of a block.
+  // On a GPU, an SM runs all thread groups of a block.
   int64_t atOnce = machine.workers;
   std::optional<int64_t> unitsEach, grain;
   if (c.threads) {
     atOnce *= c.threads / c.team;
     length *= c.threads / c.team;
-    // One thread merges all parts of a row: there are no more than keep memory
-    // busy.
+    // One thread merges all parts of a row, so parts are only as many as keep
+    // memory busy.
     if (c.team == 1) {
       atOnce = countThreadsInFlight(bytes, machine);
       unitsEach = 1;
     }
-    // No more parts than multiprocessors that teams read at once: one block
-    // merges them. A row of 262,208 f32 took 6.5 us on an H200 by 132
-    // parts, 7.2 by 64, 8.3 by 32 and 319 (the place of its maximum).
+    // At most one part for each SM that reads at once, because one block merges
+    // them. A row of 262,208 f32 took 6.5 us on an H200 with 132 parts, 7.2
+    // with 64, 8.3 with 32 and 319 (the position of its maximum).
     std::optional<int64_t> all = a.simplify(units * rows.extent).asConstant();
     if (all && c.team > 1) {
       constexpr int64_t kMostEach = 4, kGrainOfBlock = 1 << 14;

@@ -20,9 +20,9 @@ struct RowReductions {
     extent = extents.pop_back_val();
   }
 
-  /// Whether all loops are those of reductions of the same rows, and the
-  /// results have their shape or that of the rows; finds `results`, moved ones
-  /// where they may be.
+  /// Accepts if all loops are reductions of the same rows, and if results have
+  /// the shape of the domain or of the rows. Finds `results`, before their
+  /// trailing views if `mayMove`.
   Decision check(const KernelAnalysis &a, bool mayMove);
 
   bool isRowLevel(mlir::Value v) const { return getRank(v) == extents.size(); }
@@ -32,42 +32,43 @@ struct RowReductions {
     });
   }
   unsigned getStreamDim() const { return extents.size(); }
-  /// The dims of the rows; `column` is that of their elements.
+  /// Returns the dims of the rows; `column` is the dim of their elements.
   Domain findDomain(KernelAnalysis &a, unsigned column) const;
 
   KernelOp kernel;
   llvm::SmallVector<RowReductionOpInterface> reduces;
-  /// Once `check` found them.
+  /// Set by `check`.
   llvm::SmallVector<MovedResult> results;
-  /// Of the rows, and of the dim that is reduced.
+  /// The extents of the rows, and the extent of the reduced dim.
   llvm::SmallVector<Expr> extents;
   Expr extent;
 };
 
-/// `index`, and then dim number `dim`.
+/// Appends dim `dim` to `index`.
 Index append(Index index, unsigned dim);
 
-/// The reductions whose results the terms of `op` need.
+/// Returns the reductions that the terms of `op` depend on.
 llvm::SetVector<mlir::Operation *> findNeeded(mlir::Operation *op);
 
-/// Finds reductions that can share a walk.
+/// Groups reductions that can share a loop over the row (a walk).
 class Walks {
 public:
   struct Walk {
     llvm::SmallVector<RowReductionOpInterface, 2> ops;
     int64_t lanes;
-    /// What they read along the row: arguments, and where.
+    /// What they read along the row: arguments and addresses.
     llvm::SmallVector<Leaf> reads;
   };
 
   Walks(KernelAnalysis &a, const Domain &domain, unsigned column)
       : a(a), domain(domain), column(column) {}
 
-  /// Adds `op`, which uses so many lanes, to the first walk that it can join:
-  /// one that reads some of the same, after all whose results `op` needs.
+  /// Adds `op`, which uses `lanes` lanes, to the first walk that it can join:
+  /// one that reads some of the same elements, after all reductions that `op`
+  /// depends on.
   void add(RowReductionOpInterface op, int64_t lanes);
 
-  /// Gives all reductions their forms: `getNumbers` those of a walk.
+  /// Gives all reductions their forms; `addForm` adds that of a walk.
   void addForms(CaseBuilder &c,
                 llvm::function_ref<void(const Walk &, size_t)> addForm,
                 llvm::SmallVectorImpl<Reporter::Arg> &why);
@@ -80,30 +81,33 @@ private:
   unsigned column;
 };
 
-/// Where elements of a row are far apart and rows are next to each other, or
-/// rows are too short to fill a vector of `lanes`. What all rows read alike, as
-/// the index that they look up, is no reason for vectors along them.
+/// Returns whether vectors should run across rows: the elements of a row are
+/// far apart and rows are adjacent in memory, or rows are too short to fill a
+/// vector of `lanes`. Reads that are the same for all rows, such as the indices
+/// of a lookup, do not count in favour of vectors along rows.
 bool shouldRunAcross(KernelAnalysis &a, const RowReductions &rows,
                      const Domain &domain, unsigned column, unsigned lanes,
                      llvm::SmallVectorImpl<Reporter::Arg> &why);
 
-/// The case `c`, and one with parts where they pay. A unit takes `length` rows;
-/// a thread of a GPU reads so many elements and `bytes` of one at once.
+/// Returns the case `c`, and one with parts if they pay. A work item takes
+/// `length` rows; on a GPU, a thread reads `each` elements and `bytes` bytes of
+/// one row at once.
 llvm::SmallVector<LoopCaseAttr>
 addParts(CaseBuilder &c, KernelAnalysis &a, const RowReductions &rows,
          const Domain &domain, int64_t length, int64_t elements, double bytes,
          const MachineModel &machine,
          llvm::SmallVectorImpl<Reporter::Arg> &why);
 
-/// The schedule on a GPU: a team takes a row, or a thread does where neighbours
-/// in memory are in different rows, of which there are many.
+/// Proposes the schedule on a GPU: a thread group takes a row, or, if adjacent
+/// elements in memory belong to different rows and there are many rows, a
+/// single thread does.
 llvm::SmallVector<LoopCaseAttr>
 proposeRowThreads(KernelAnalysis &a, const RowReductions &rows,
                   const Domain &domain, unsigned column,
                   const MachineModel &machine,
                   llvm::SmallVectorImpl<Reporter::Arg> &why);
 
-/// What a schedule of rows does.
+/// Counts the work of a schedule of rows.
 LoopWork countRows(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
                    LoopCaseAttr loopCase, const MachineModel &machine);
 

@@ -48,7 +48,8 @@ const LoopForms *llir::findForms(KernelOp kernel, LoopCaseAttr loopCase,
     }
   }
   if (names.empty()) {
-    // Without loops what is brought on chip tells the forms.
+    // In a kernel without loops, the values that are staged on chip decide the
+    // forms.
     bool hasTiles = llvm::any_of(loopCase.getForms(), [](LoopFormAttr form) {
       return llvm::is_contained(kTransposeForms.names,
                                 form.getForm().getValue());
@@ -65,7 +66,8 @@ const LoopForms *llir::findForms(KernelOp kernel, LoopCaseAttr loopCase,
       return forms;
     named = named ? named : forms;
   }
-  // The error is that of the forms, where all of one set are named.
+  // If all names belong to one set of forms, the error is reported by those
+  // forms.
   if (!named)
     emitError() << "gives its ops forms that do not go together";
   return named;
@@ -96,7 +98,7 @@ SmallVector<ReductionWalk> llir::getWalks(ArrayRef<ReductionOpInterface> ops,
 // Proposals
 //===----------------------------------------------------------------------===//
 
-/// Whether the guard of a case holds where symbols have their nominal values.
+/// Returns whether the guard of a case holds for nominal values of symbols.
 static bool appliesAtNominal(LoopCaseAttr loopCase,
                              const Assumptions &symbols) {
   if (!loopCase.getGuard())
@@ -110,7 +112,7 @@ static bool appliesAtNominal(LoopCaseAttr loopCase,
   return true;
 }
 
-/// What the case does that applies to nominal sizes.
+/// Counts the work of the case that applies to nominal sizes.
 static LoopWork countWork(KernelOp kernel, LoopsAttr loops,
                           const KernelAnalysis::SymbolRanges &ranges,
                           const MachineModel &machine) {
@@ -147,11 +149,11 @@ double llir::priceInBlock(KernelOp kernel,
   return terms.total() - terms.begin;
 }
 
-/// How much cheaper a schedule has to be than one whose forms come first.
+/// By which factor a schedule must be cheaper than one whose forms come first.
 static constexpr double kCheaper = 0.9;
 
-/// What the first of `choice` proposes; the cheapest of it and what follows
-/// where its forms compete with others.
+/// Returns the first proposal of `choice`; if its forms compete with others,
+/// the cheapest among it and the following ones.
 static ProposedLoops proposeOf(ArrayRef<const LoopForms *> choice,
                                KernelOp kernel,
                                const KernelAnalysis::SymbolRanges &ranges,
@@ -162,7 +164,7 @@ static ProposedLoops proposeOf(ArrayRef<const LoopForms *> choice,
     SmallVector<LoopCaseAttr> cases =
         forms->propose(kernel, ranges, machine, own.why);
     if (cases.empty()) {
-      // Why not is said of what is scheduled otherwise.
+      // The reasons are reported with the schedule that is found instead.
       if (!result.loops)
         llvm::append_range(result.why, own.why);
       continue;
@@ -216,7 +218,7 @@ StringRef llir::getLoopsTitle(KernelOp kernel, LoopCaseAttr loopCase) {
 static LogicalResult verifyLanes(LoopCaseAttr loopCase,
                                  const MachineModel &machine,
                                  function_ref<InFlightDiagnostic()> emitError) {
-  // Bytes are the smallest elements.
+  // The smallest elements have 8 bits.
   int64_t most = machine.getLanes(8);
   auto check = [&](int64_t lanes) -> LogicalResult {
     if (lanes > most)
@@ -237,7 +239,7 @@ static LogicalResult verifyLanes(LoopCaseAttr loopCase,
   return success();
 }
 
-/// A block of threads runs whichever case applies, so all have one size.
+/// A launch has the same block size whichever case applies.
 static LogicalResult
 verifyThreads(LoopCaseAttr loopCase, unsigned threads,
               const MachineModel &machine,
@@ -284,8 +286,8 @@ static LogicalResult verifyGuard(LoopCaseAttr loopCase,
   return success();
 }
 
-/// Each part of a dim of known extent has something to do, but for what
-/// vectors leave.
+/// Each part of a dim of known extent must have work, up to the granularity of
+/// vectors.
 static LogicalResult verifyParts(KernelOp kernel, LoopCaseAttr loopCase,
                                  const LoopForms &forms,
                                  function_ref<InFlightDiagnostic()> emitError) {

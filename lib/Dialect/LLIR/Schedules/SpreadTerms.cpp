@@ -1,10 +1,10 @@
 //===- SpreadTerms.cpp - Terms spread over thread groups ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A reduction over a few products for each element would leave most of a team
-// without work, and as a kernel of its own costs a launch and the memory of its
-// terms. So each team of a block computes one term, and all of them are taken
-// in order.
+// A reduction over a few products for each element would leave most of a thread
+// group idle; as a separate kernel it costs a launch and memory for its terms.
+// So each thread group of a block computes one term, and all threads then
+// reduce the terms in order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,13 +14,13 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Terms of a reduction, at most.
+/// The most terms of a reduction.
 static constexpr int64_t kMostTerms = 16;
-/// Vectors that each thread of a team takes, about; and at most at once. On an
-/// H200 the experts of one token (eight products of 768 for each of 2,048
-/// columns, bf16) and what comes before took 28.3 us so, 28.8 six at once, 28.6
-/// to 30.4 by half as many threads, 28.6 to 29.5 by twice as many, and 29.3
-/// with a kernel for the sum.
+/// The approximate number of vectors for each thread, and the most rounds at
+/// once. On an H200 the experts of one token (eight products of 768 for each of
+/// 2,048 columns, bf16), including the ops before them, took 28.3 us; 28.8 with
+/// six rounds at once, 28.6 to 30.4 with half as many threads, 28.6 to 29.5
+/// with twice as many, and 29.3 with a kernel for the sum.
 static constexpr int64_t kVectorsEach = 6, kMostRounds = 2;
 
 std::optional<int64_t> llir::getSpreadTerms(Operation *op) {
@@ -55,7 +55,7 @@ std::optional<SpreadTerms>
 llir::chooseSpread(KernelAnalysis &a, const Domain &domain,
                    ArrayRef<ReductionOpInterface> reductions,
                    const MachineModel &machine) {
-  // Products, and then the reduction of what follows from them.
+  // Products, and the reduction of values that depend on them.
   if (reductions.size() < 2)
     return std::nullopt;
   SpreadTerms spread;
@@ -94,7 +94,7 @@ llir::chooseSpread(KernelAnalysis &a, const Domain &domain,
     spread.lanes.push_back(along.lanes);
     most = std::max<int64_t>(most, llvm::divideCeil(*k, along.lanes));
   }
-  // Whole warps, each with whole teams.
+  // Warps must hold whole thread groups.
   auto fits = [&](int64_t team) {
     return team * *terms % machine.warpThreads == 0 &&
            team * *terms <= int64_t(machine.blockThreads);

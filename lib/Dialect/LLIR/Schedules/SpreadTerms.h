@@ -8,31 +8,31 @@
 
 namespace luminal::llir {
 
-/// A reduction of few terms, each of which follows from products along memory,
-/// as those of the experts of one token, which are summed: each team of a block
-/// computes a term.
+/// A reduction of few terms, each of which depends on products along memory,
+/// such as the weighted sum of the experts of one token: each thread group of a
+/// block computes one term.
 struct SpreadTerms {
   ReductionOpInterface reduction;
   int64_t terms = 0;
   llvm::SmallVector<ReductionOpInterface> products;
-  /// Of each product: lanes, and rounds whose vectors are on their way
+  /// For each product: the lanes, and the rounds whose loads are in flight
   /// together.
   llvm::SmallVector<unsigned> lanes;
   llvm::SmallVector<int64_t> unrolls;
   /// Threads that compute a term.
   unsigned team = 1;
 };
-/// Nothing where the kernel's reductions are something else.
+/// Returns std::nullopt if the kernel's reductions have another structure.
 std::optional<SpreadTerms>
 chooseSpread(KernelAnalysis &a, const Domain &domain,
              llvm::ArrayRef<ReductionOpInterface> reductions,
              const MachineModel &machine);
 
-/// The threads that compute `op` for one element together: a team, or of a
-/// reduction whose terms are spread their part of it.
+/// Returns the number of threads that compute `op` for one element together:
+/// the thread group, or for a spread reduction its share of the block.
 unsigned getTeamOf(mlir::Operation *op, LoopCaseAttr loopCase);
 
-/// Checks a case with that form: the block is a team for each term.
+/// Checks a case with this form: the block has one thread group for each term.
 mlir::LogicalResult
 verifySpread(KernelOp kernel, LoopCaseAttr loopCase,
              const MachineModel &machine,

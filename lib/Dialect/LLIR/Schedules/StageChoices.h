@@ -9,20 +9,20 @@
 
 namespace luminal::llir {
 
-/// Tiles of rows in one unit, at most: packing is paid once a unit.
+/// The most row tiles of a work item: each work item packs columns once.
 constexpr int64_t kMostTiles = 8;
-/// Accumulators of a pass along a row.
+/// The number of accumulators of a pass along a row.
 constexpr int64_t kPassUnroll = 2;
 
-/// Gives a product of the stages its form: for few rows, or else a tile whose
+/// Gives a product of the stages its form: one for few rows, or a tile whose
 /// rows divide `rowBlock` (0: all rows) and whose panel divides `chunk` (0: any
-/// will do).
+/// panel).
 void addStageProduct(CaseBuilder &c, const StageAnalysis &s, ProductAnalysis &p,
                      int64_t rowBlock, bool isFew, const MachineModel &machine,
                      int64_t chunk = 0);
 
-/// The cases of a kernel whose proposal `first` has its grid: one, or where the
-/// rows of a unit are not known, one more for few of them.
+/// Returns the cases of a kernel for which `first` proposes a grid: one, or, if
+/// the number of rows of a work item is not known, a second one for few rows.
 template <typename Proposal>
 llvm::SmallVector<LoopCaseAttr>
 proposeByRows(Proposal &first, KernelOp kernel,
@@ -42,7 +42,7 @@ proposeByRows(Proposal &first, KernelOp kernel,
   return {first.c.build(), many.c.build()};
 }
 
-/// Rows or columns of a product that a unit takes.
+/// Returns the rows or columns of a product that a work item takes.
 double countBlock(const StageAnalysis &s, const ProductSide &side,
                   const KernelSizes &sizes);
 

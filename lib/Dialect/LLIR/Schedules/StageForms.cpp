@@ -1,11 +1,11 @@
 //===- StageForms.cpp - Several anchors over one parallel space -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The grid cuts the parallel space (StageAnalysis); a unit computes each anchor
-// for its block, in the order of the body, and keeps on chip what later ones
-// read. Products have the forms of ProductForms and take `panel` columns at a
-// time (0: all), reductions the form `pass`; an elementwise value with the form
-// `keep` is kept by the first reduction that reads it.
+// The grid cuts the parallel space (StageAnalysis). A work item computes the
+// anchors for its block in the order of the body, and keeps on chip what later
+// anchors read. Products have the forms of ProductForms and take `panel`
+// columns at a time (0: all); reductions have the form `pass`. An elementwise
+// value with the form `keep` is kept by the first reduction that reads it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,14 +15,14 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Code of a value that is worth keeping rather than computing again.
+/// The code size from which a value is worth keeping instead of recomputing.
 static constexpr int64_t kWorthKeeping = 8;
-/// A local extent where it is not known.
+/// The extent that is assumed for a local dim if it is not known.
 static constexpr int64_t kTypicalExtent = 256;
 
 namespace {
 
-/// The case of one kernel.
+/// Proposes the case of one kernel.
 class Proposal {
 public:
   Proposal(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
@@ -32,9 +32,10 @@ public:
 
   /// Finds the stages and cuts the parallel space.
   Decision addGrid();
-  /// The forms of all ops; `isFew`: for few rows.
+  /// Adds the forms of all ops; `isFew` selects those for few rows.
   void addForms(bool isFew);
-  /// How many rows a unit may have; null where there are no rows to cut.
+  /// Returns the rows that a work item may have; std::nullopt if there are no
+  /// rows to cut.
   std::optional<Expr> getRows() const {
     return rowAxis ? std::optional(s.axes[*rowAxis].extent) : std::nullopt;
   }
@@ -48,13 +49,13 @@ private:
   int64_t countLocalBytes() const;
   void addKept(const Stage &stage);
 
-  /// Positions in the grid.
+  /// Positions of these axes in the grid.
   std::optional<size_t> rowAxis, columnAxis;
 };
 } // namespace
 
 static bool fits(KernelOp kernel) {
-  // One anchor has better forms.
+  // A single anchor has better forms.
   return llvm::count_if(kernel.getOps(),
                         [](Operation &op) { return hasLoops(&op); }) > 1 &&
          llvm::none_of(kernel.getOps(), [](Operation &op) {
@@ -62,7 +63,7 @@ static bool fits(KernelOp kernel) {
          });
 }
 
-/// Bytes that the unit keeps for each of its rows.
+/// Returns the bytes that a work item keeps for each of its rows.
 int64_t Proposal::countLocalBytes() const {
   double bytes = 0;
   Operation *terminator = a.kernel->getRegion(0).front().getTerminator();
@@ -87,7 +88,8 @@ Decision Proposal::addGrid() {
     return found;
   SmallVector<unsigned> rows = s.findOwnDims(/*ofLeft=*/true),
                         columns = s.findOwnDims(/*ofLeft=*/false);
-  // Rows are the fastest axis: consecutive units share their columns.
+  // Rows are the fastest axis, so that consecutive work items share their
+  // columns.
   SmallVector<SmallVector<unsigned>> groups;
   SmallVector<int64_t> blocks;
   auto add = [&](ArrayRef<unsigned> group, int64_t block) {
@@ -103,7 +105,7 @@ Decision Proposal::addGrid() {
     columnAxis = add(columns, 0);
   if (!rows.empty())
     rowAxis = add(rows, 0);
-  // The tiles are those of all rows and columns.
+  // The tiles are chosen for all rows and columns.
   s.setAxes(groups, blocks);
   int64_t tileRows = 1, width = 1;
   for (const Stage &stage : s.stages)
@@ -129,7 +131,7 @@ Decision Proposal::addGrid() {
   return Decision::accept();
 }
 
-/// Values that are expensive, reduced, and read again.
+/// Keeps values that are expensive, reduced, and read again.
 void Proposal::addKept(const Stage &stage) {
   for (RowReductionOpInterface op : stage.reductions) {
     Operation *def = op->getOperand(0).getDefiningOp();
@@ -157,7 +159,7 @@ void Proposal::addForms(bool isFew) {
                  {"unroll", chooseUnroll(extent, lanes, kPassUnroll)}});
     }
     addKept(stage);
-    // What this stage leaves is memory for the next ones.
+    // The next stages read the results of this stage from memory on chip.
     if (stage.product && i + 1 < s.stages.size())
       s.place(stage.product->getResult(0));
   }
@@ -177,7 +179,7 @@ void llir::addStageProduct(CaseBuilder &c, const StageAnalysis &s,
   if (isFew)
     return addFewRows(c, p, copiesRows, machine.getLanes(8 * p.bytes), words);
   Tile tile = chooseTile(p, machine);
-  // Those of tile registers come in halves.
+  // Tiles of tile registers can only be halved.
   while (rowBlock && rowBlock % tile.rows)
     tile.rows = p.hasTiles() ? tile.rows / 2 : tile.rows - 1;
   SmallVector<CaseBuilder::Number> more;
@@ -236,7 +238,7 @@ static LoopWork count(KernelOp kernel,
                  countBlock(s, p.columns, sizes), getTile(form),
                  form.getWord("copy") == "rows", machine);
       s.place(op->getResult(0));
-      // Written and read.
+      // Each value is written once and read once.
       keptBytes += 2 * sizes.countBytes(op->getResult(0));
     }
     for (RowReductionOpInterface op : stage.reductions)
@@ -253,7 +255,7 @@ static LoopWork count(KernelOp kernel,
   for (Value yielded : getYielded(kernel))
     work.operations += sizes.countOperations(yielded, &kept);
   work.memoryBytes += sizes.countMemory();
-  // What a unit keeps does not always fit.
+  // The kept values of a work item do not always fit.
   bool isOnChip = keptBytes / 2 / work.units <= machine.l2Bytes;
   (isOnChip ? work.cacheBytes : work.memoryBytes) += keptBytes;
   return work;
@@ -268,7 +270,7 @@ LogicalResult llir::verifyStage(const StageAnalysis &s, ProductAnalysis &p,
                                 function_ref<InFlightDiagnostic()> emitError) {
   StringRef name = form.getForm().getValue();
   SmallVector<NumberRule> rules = getProductRules(name);
-  // Sides do not change places, and blocks are those of the stage.
+  // The sides are not swapped, and the blocks are those of the stage.
   llvm::erase_if(rules,
                  [](const NumberRule &r) { return r.name == "columns"; });
   rules.push_back({"panel", 1, int64_t(1) << 20});

@@ -1,14 +1,14 @@
 //===- StreamBlockForms.cpp - Streamed anchors by thread blocks -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// On a GPU a block of threads takes a tile of rows (StreamTile), the block of
-// the grid's last axis that only left operands have, through all anchors for
-// one chunk of the stream after the other. Products have the form `block`
-// without a depth, all with the same `use`; reductions the form `joint`, of
-// which a team of neighbouring threads has a row; `blocks` of them are to find
-// room on a multiprocessor at a time. Of a product with `stages`, so many
-// chunks of the right operand are in shared memory or on their way there. With
-// parts, several blocks walk the stream for the same rows, each a part of it.
+// On a GPU a thread block takes a tile of rows (StreamTile) through all
+// anchors, one chunk of the stream after the other. The tile is the block of
+// the last grid axis that only left operands have. Products have the form
+// `block` without a depth, all with the same `use`. Reductions have the form
+// `joint`; a group of neighbouring threads shares a row. `blocks` is the number
+// of blocks that must be resident on an SM. `stages` of a product is the number
+// of pipeline stages of its right operand in shared memory. With parts
+// (split-kv), several blocks process the same rows, each a part of the stream.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,12 +24,12 @@ using namespace luminal::llir;
 using Anchor = StreamedSpace::Anchor;
 using Role = StreamedSpace::Role;
 
-/// Chunks that a part of the stream has at least: as much time as its states
-/// take.
+/// The fewest chunks of a split-kv part: their time equals that of writing and
+/// merging its states.
 static constexpr int64_t kLeastChunks = 4;
 
-/// How many blocks of a group have walked and what they found, and how many
-/// have written.
+/// Counters of a group of blocks: how many blocks have finished their loop,
+/// what they found, and how many have written their results.
 static constexpr int64_t kGroupCounterBytes = 16;
 
 static bool fits(KernelOp kernel) {
@@ -43,7 +43,8 @@ static bool fits(KernelOp kernel) {
   return hasReduction && hasProduct;
 }
 
-/// Threads have elements of anchors at one index, so that they are read there.
+/// Accepts if anchors are read at the index of the elements that a thread
+/// holds.
 static Decision areReadInPlace(StreamedStages &t) {
   KernelAnalysis &a = t.a;
   Operation *elsewhere = nullptr;
@@ -57,7 +58,7 @@ static Decision areReadInPlace(StreamedStages &t) {
                     elsewhere = op;
                   return Expr(0);
                 });
-    // An anchor's own operands are read by it.
+    // The anchor itself reads its own operands.
     a.walk(root, at, /*visit=*/nullptr);
     a.clearPlaces();
   };
@@ -87,7 +88,8 @@ static Decision areReadInPlace(StreamedStages &t) {
   return Decision::accept();
 }
 
-/// Products over the rows of a tile, one of each other parallel dim.
+/// Accepts if products are over the rows of a tile, and have one index of each
+/// other parallel dim.
 static Decision areOfRows(const StreamedStages &t) {
   for (const Anchor &anchor : t.getAnchors()) {
     if (anchor.role == Role::Reduction)
@@ -108,7 +110,8 @@ static Decision areOfRows(const StreamedStages &t) {
   return Decision::accept();
 }
 
-/// Rows that the grid gives to a block; 1 without such an axis.
+/// Returns the axis whose block is the rows of a tile; null without such an
+/// axis.
 static const StageAxis *getRowAxis(const StreamedStages &t) {
   const StageAxis *found = nullptr;
   for (const StageAxis &axis : t.s.axes)
@@ -117,7 +120,7 @@ static const StageAxis *getRowAxis(const StreamedStages &t) {
   return found;
 }
 
-/// Whether the right operand may be copied.
+/// Accepts if the right operand may be copied asynchronously.
 static Decision canCopyRight(const Anchor &anchor, const ProductAnalysis &p,
                              bool useTensorCores, BlockReading right) {
   Type multiplied =
@@ -133,9 +136,9 @@ static Expr countBlocks(ArrayRef<StageAxis> axes) {
   return blocks;
 }
 
-/// Whether blocks may look at what others skip, of which each needs `span`: all
-/// that lies between the first index that some row needs and the last one is
-/// walked, or is between what one block needs and what the next one does.
+/// Accepts if blocks may check what other blocks skip, where each block needs
+/// `span`: everything between the first index that some row needs and the last
+/// one must be processed by some block.
 static Decision canShareSkipped(StreamedStages &t, const NeededSpan &span,
                                 unsigned parts) {
   const StageAxis *rows = getRowAxis(t);
@@ -169,8 +172,8 @@ static Decision check(StreamedStages &t, const StreamTile &tile, unsigned parts,
   return canShareSkipped(t, span, parts);
 }
 
-/// Whether some block needs the first and the last chunk of the stream, all of
-/// it as a span is one piece.
+/// Returns whether some block needs both the first and the last chunk of the
+/// stream, and so all of it, because a span is contiguous.
 static bool needsAll(StreamedStages &t, const NeededSpan &span) {
   const StageAxis *rows = getRowAxis(t);
   std::optional<int64_t> extent = t.extent.asConstant(),
@@ -189,8 +192,9 @@ static bool needsAll(StreamedStages &t, const NeededSpan &span) {
   return lo && hi && *lo < t.chunk && *hi > *extent - t.chunk;
 }
 
-/// Where each block has a multiprocessor, all wait for the one that walks most:
-/// if that is all, it is no use to leave anything out, and have it looked at.
+/// If every block has an SM to itself, the kernel takes as long as the block
+/// with the longest stream. If that one needs the whole stream, skipping (and
+/// checking what is skipped) gains nothing.
 static StreamTile::Skipped chooseSkipped(StreamedStages &t,
                                          const MachineModel &machine) {
   NeededSpan span;
@@ -216,7 +220,7 @@ static StringRef getWord(StreamTile::Skipped skipped) {
   llvm_unreachable("an enumerator");
 }
 
-/// The forms of all anchors.
+/// Adds the forms of all anchors.
 static void addForms(CaseBuilder &c, const StreamedStages &t,
                      const StreamTile &tile, const MachineModel &machine) {
   auto along = [](const BlockReading &r) { return r.isAlongK ? "k" : "own"; };
@@ -255,21 +259,24 @@ static void addForms(CaseBuilder &c, const StreamedStages &t,
 // Specialized warps
 //===----------------------------------------------------------------------===//
 
-/// Products (multiplications and additions) of a block at least where warps are
-/// specialized. One block has a multiprocessor, and no other hides how it
-/// begins and ends, as blocks of few rows hide each other's: so the more, the
-/// more of those there would be. Where blocks look at what others skip, a
-/// block's end takes longer. From attention of 512 and 4,096 keys, heads of 64
-/// and 128, causal and not (H200): level at 7, 19, 30 and 40 million.
+/// The fewest operations (multiplications and additions) of a block with
+/// specialized warps. Such a block occupies an SM, and no other block hides its
+/// prologue and epilogue, as blocks of few rows do for each other; so the limit
+/// grows with the number of blocks that would otherwise be resident. If blocks
+/// check what others skip, the epilogue takes longer. From attention of 512 and
+/// 4,096 keys, heads of 64 and 128, causal and not (H200): break-even at 7, 19,
+/// 30 and 40 million.
 static constexpr double kLeastOfResident = 8e6, kLeastOfShared = 12e6;
 
-/// Rows of the multiprocessor that has most of them, over what blocks of few
-/// rows give it.
+/// The limit for the rows of the busiest SM, relative to its rows with blocks
+/// of few rows.
 static constexpr double kMostOfRows = 1.1;
-/// Blocks for a multiprocessor, of which there are as many as a call has rows.
+/// The fewest blocks for each SM, if the number of rows is known only at a
+/// call.
 static constexpr double kLeastUnits = 1.5;
 
-/// Elements of the stream that a row needs, on the mean of some rows.
+/// Estimates the elements of the stream that a row needs, as the mean of some
+/// rows.
 static double countNeeded(StreamedStages &t, double extent) {
   NeededSpan span;
   if (!findStreamSpan(t, t.s.index, span))
@@ -294,9 +301,9 @@ static double countNeeded(StreamedStages &t, double extent) {
   return sum / samples;
 }
 
-/// Whether specialized warps are faster than the blocks of `other`, of few rows
-/// each, for all sizes that there may be: cases of a kernel have as many
-/// threads in a block, so that none is chosen at a call.
+/// Accepts if specialized warps are faster than the blocks of `other`, which
+/// have few rows each, for all possible sizes. All cases of a kernel have the
+/// same block size, so the choice cannot be made at a call.
 static Decision paysSpecialized(StreamedStages &t, const StreamTile &tile,
                                 const StreamTile &other,
                                 const MachineModel &machine) {
@@ -342,13 +349,13 @@ static Decision paysSpecialized(StreamedStages &t, const StreamTile &tile,
 // Parts
 //===----------------------------------------------------------------------===//
 
-/// Blocks of one warp that walk parts of a stream on a multiprocessor: one
-/// query of 8 heads over 32,768 keys took 47 us, with four 54 (H200).
+/// The most blocks of one warp on an SM that process split-kv parts: one query
+/// of 8 heads over 32,768 keys took 47 us, and 54 with four (H200).
 static constexpr int64_t kMostWarps = 2;
 
-/// The cases of a schedule, of which the first cuts the stream into parts where
-/// blocks of rows leave multiprocessors without work; what is known only at a
-/// call is a guard.
+/// Builds the cases of a schedule. If blocks of rows leave SMs idle, the first
+/// case has split-kv parts; its guard has the conditions that are known only at
+/// a call.
 static SmallVector<LoopCaseAttr>
 buildWithParts(StreamedStages &t, StreamTile tile, const CaseBuilder &c,
                const MachineModel &machine,
@@ -361,7 +368,7 @@ buildWithParts(StreamedStages &t, StreamTile tile, const CaseBuilder &c,
   CaseBuilder cut = c;
   Expr count = 1;
   for (const StageAxis &axis : t.s.axes) {
-    // Few rows, where their number is not known.
+    // A guard for few rows, if their number is not known.
     bool isRows = &axis == getRowAxis(t) && !axis.extent.asConstant();
     if (isRows)
       cut.atMost.push_back({axis.extent, axis.block});
@@ -376,7 +383,7 @@ buildWithParts(StreamedStages &t, StreamTile tile, const CaseBuilder &c,
   std::optional<int64_t> extent = t.extent.asConstant();
   int64_t least = kLeastChunks * t.chunk;
   int64_t residents = tile.countResidents(t.getAnchors(), machine);
-  // A part more is merged in more time than it saves.
+  // Merging one more part takes longer than it saves.
   if (tile.countMergingSets() > 1)
     residents = std::min(residents, kMostWarps);
   int64_t parts = machine.workers * residents / *blocks;
@@ -418,7 +425,8 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   auto setTile = [&](int64_t block, int64_t chunk) {
     SmallVector<SmallVector<unsigned>> ofTile = groups;
     SmallVector<int64_t> sizes = blocks;
-    // Rows are the fastest axis: consecutive units share their columns.
+    // Rows are the fastest axis, so that consecutive work items share their
+    // columns.
     if (!rows.empty()) {
       ofTile.push_back(rows);
       sizes.push_back(block);
@@ -441,7 +449,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
         extents.push_back(t.s.extents[i]);
       count = a.simplify(product(extents)).asConstant();
     }
-    // Large tiles pay where there are enough.
+    // Large tiles pay if there are enough of them.
     Expr others = 1;
     for (ArrayRef<unsigned> group : groups)
       others = others * t.s.extents[group.front()];
@@ -455,7 +463,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     };
     if (Decision fits = choose({}); !fits)
       return fits;
-    // What may be copied depends on how operands are read.
+    // Whether an operand may be copied depends on how it is read.
     setTile(tile.rows, tile.chunk);
     SmallVector<Operation *> copied;
     for (const Anchor &anchor : t.getAnchors()) {
@@ -487,7 +495,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   };
   why.push_back({"form", "anchors jointly over one streamed dim"});
   why.push_back({"anchors", uint64_t(t.getAnchors().size())});
-  // Many rows of a long stream.
+  // For many rows and a long stream.
   auto specialize = [&](CaseBuilder &c) -> Decision {
     std::optional<StreamTile> found =
         tile.specialize(t.getAnchors(), count, machine);
@@ -634,7 +642,7 @@ static LogicalResult verify(KernelOp kernel,
                        << tile.chunk
                        << " indices of the stream, expected powers of two from "
                           "16 to 256";
-  // By tensor cores a warp has 16 rows, or twice as many.
+  // With tensor cores, a warp has 16 rows, or twice as many.
   unsigned expected = tile.useTensorCores ? tile.rows / StreamTile::kWarpRows *
                                                 machine.warpThreads
                                           : StreamTile::kPlainThreads;
@@ -688,7 +696,7 @@ static LogicalResult verify(KernelOp kernel,
   return success();
 }
 
-/// Any case may have parts; what they cut, `verify` looks at.
+/// Any case may have parts; `verify` checks what they cut.
 static LogicalResult verifyParts(KernelOp, LoopCaseAttr,
                                  function_ref<InFlightDiagnostic()>) {
   return success();
@@ -709,7 +717,7 @@ static Workspace countWorkspace(KernelOp kernel,
     return {blocks * (bytes * loopCase.getParts()), blocks * kCounterBytes};
   Workspace workspace;
   if (tile.skipped == StreamTile::Skipped::Shared) {
-    // For all blocks of the same columns together.
+    // One counter for all blocks of the same columns.
     Expr groups = countBlocks(ArrayRef(t.s.axes).drop_back());
     workspace.counters = groups * kGroupCounterBytes;
   }

@@ -1,11 +1,12 @@
 //===- StreamForms.cpp - Streamed anchors on a CPU ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// As stages, the grid cuts the parallel space; a unit then walks the first dim
-// beyond it, the stream, in chunks, all anchors jointly (StreamedStages). For
-// kernels of which the rows of a unit do not fit on chip as a whole. Products
-// have the forms of stages, reductions the form `joint`. With parts, several
-// units walk the stream for the same rows, each a part of it.
+// As for stages, the grid cuts the parallel space. A work item then iterates
+// over the first dim after it, the stream, in chunks, with all anchors in one
+// loop (StreamedStages). This is for kernels whose rows do not fit on chip as a
+// whole. Products have the forms of stages, reductions the form `joint`. With
+// parts (split-kv), several work items process the same rows, each a part of
+// the stream.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,16 +22,16 @@ using namespace luminal::llir;
 using Anchor = StreamedSpace::Anchor;
 using Role = StreamedSpace::Role;
 
-/// Indices of the stream that a unit takes at a time, at least and at most: a
-/// row's states are scaled once a chunk.
+/// The smallest and the largest chunk of the stream: a row's states are
+/// rescaled once in each chunk.
 static constexpr int64_t kLeastChunk = 64, kMostChunk = 512;
-/// Units of parts for each worker, so that all have about as much.
+/// Split-kv work items for each worker, for load balance.
 static constexpr int64_t kUnitsEach = 2;
-/// Prices that differ by less are equal: parts need memory.
+/// Prices that differ by less are equal, because parts need memory.
 static constexpr double kWorthParts = 0.9;
 
 namespace {
-/// The case of one kernel.
+/// Proposes the case of one kernel.
 class Proposal {
 public:
   Proposal(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
@@ -40,15 +41,15 @@ public:
 
   /// Finds the anchors and cuts the parallel space.
   Decision addGrid();
-  /// Whether the rows of a full unit fit on chip as a whole, so that stages
-  /// need no stream.
+  /// Returns whether the rows of a full work item fit on chip as a whole, so
+  /// that stages need no stream.
   bool fitsOnChip() const;
   void addForms(bool isFew);
   std::optional<Expr> getRows() const {
     return rowAxis ? std::optional(s.axes[*rowAxis].extent) : std::nullopt;
   }
 
-  /// Blocks of the grid, for few rows where their number is not known.
+  /// Returns the blocks of the grid, for few rows if their number is not known.
   Expr countBlocks() const;
 
   KernelAnalysis a;
@@ -61,7 +62,7 @@ private:
   int64_t countBytesOfElement() const;
 
   std::optional<size_t> rowAxis;
-  /// Rows that tiles would have in a unit.
+  /// The rows of a work item in full tiles.
   int64_t fullRows = 1;
 };
 } // namespace
@@ -76,7 +77,8 @@ static bool fits(KernelOp kernel) {
   return anchors > 1;
 }
 
-/// Bytes that one index of the stream takes in a row of the unit.
+/// Returns the bytes that one index of the stream takes for one row of the work
+/// item.
 int64_t Proposal::countBytesOfElement() const {
   int64_t bits = 0;
   auto add = [&](Value v) {
@@ -103,7 +105,8 @@ Decision Proposal::addGrid() {
       groups.push_back({i});
       blocks.push_back(1);
     }
-  // Rows are the fastest axis: consecutive units share their columns.
+  // Rows are the fastest axis, so that consecutive work items share their
+  // columns.
   if (!rows.empty()) {
     rowAxis = groups.size();
     groups.push_back(rows);
@@ -125,8 +128,8 @@ Decision Proposal::addGrid() {
     if (isAll)
       fullRows = *known;
   }
-  // A chunk of all rows takes half of what there is on chip: packed columns
-  // and the lines of the results take the rest.
+  // A chunk of all rows takes half of the on-chip memory; packed columns and
+  // result lines take the rest.
   int64_t chunk = kLeastChunk;
   while (chunk < kMostChunk && 2 * chunk * fullRows * countBytesOfElement() <=
                                    machine.getChipBytes() / 2)
@@ -165,7 +168,7 @@ void Proposal::addForms(bool isFew) {
     if (anchor.role == Role::Sum)
       if (Value terms = t.getComputedTerms(anchor))
         t.placeInChunk(terms);
-    // A chunk of scores is whole panels.
+    // A chunk of scores consists of whole panels.
     ProductAnalysis p = t.analyze(anchor);
     addStageProduct(c, s, p, rowAxis ? s.axes[*rowAxis].block : 1, isFew,
                     machine, anchor.role == Role::Scores ? t.chunk : 0);
@@ -175,7 +178,7 @@ void Proposal::addForms(bool isFew) {
   a.clearPlaces();
 }
 
-/// `e` over the dims of the kernel, or with numbers for them: `values` for the
+/// Returns `e` over the dims of the kernel, with `values` substituted for the
 /// dims of `row`.
 static Expr atRow(const Expr &e, const Index &row, ArrayRef<Expr> values) {
   return e.substitute([&](const Expr &leaf) -> std::optional<Expr> {
@@ -186,7 +189,7 @@ static Expr atRow(const Expr &e, const Index &row, ArrayRef<Expr> values) {
   });
 }
 
-/// What of the stream units walk, as the remark says it.
+/// Describes for the remark which part of the stream work items process.
 static void describeWalk(StreamedStages &t,
                          SmallVectorImpl<Reporter::Arg> &why) {
   Index row = t.getAnyRow();
@@ -202,10 +205,10 @@ static void describeWalk(StreamedStages &t,
   why.push_back({"walks to", atRow(span.hi, row, dims).str()});
 }
 
-/// Rows at which the share of the stream is looked at.
+/// The number of rows that are sampled for the average span.
 static constexpr int kSampledRows = 16;
 
-/// The part of the stream that units walk, on average.
+/// Returns the fraction of the stream that work items process on average.
 static double getWalkedShare(StreamedStages &t, const KernelSizes &sizes) {
   Index row = t.getAnyRow();
   NeededSpan span;
@@ -228,7 +231,7 @@ static LoopWork count(KernelOp kernel,
                       const KernelAnalysis::SymbolRanges &ranges,
                       LoopCaseAttr loopCase, const MachineModel &machine);
 
-/// The price of the stages that the kernel could have instead.
+/// Returns the price of the stages that the kernel could have instead.
 static std::optional<double>
 priceStages(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
             const MachineModel &machine) {
@@ -241,9 +244,10 @@ priceStages(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   return priceWork(work, machine, machine.workers);
 }
 
-/// Lets the first case cut the stream into parts where blocks are fewer than
-/// workers, if that is faster; where the length of the stream is known at a
-/// call, for one that has whole chunks for all. Whether it does.
+/// Cuts the stream of the first case into split-kv parts if there are fewer
+/// blocks than workers and if that is faster. If the length of the stream is
+/// known only at a call, the guard requires whole chunks for all parts. Returns
+/// whether the stream was cut.
 static bool addParts(Proposal &first, KernelOp kernel,
                      const KernelAnalysis::SymbolRanges &ranges,
                      const MachineModel &machine,
@@ -293,7 +297,7 @@ static bool addParts(Proposal &first, KernelOp kernel,
 static SmallVector<LoopCaseAttr>
 propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
         const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
-  // A kernel without products reads its rows again from where they are.
+  // A kernel without products reads its rows again from memory instead.
   if (!fits(kernel) || !canTile(machine) || !machine.hasScratch ||
       kernel.getBody().front().getOps<ProductOpInterface>().empty())
     return {};
@@ -304,7 +308,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
       why.push_back({"not streamed", describeWithPlace(other)});
     return {};
   }
-  // Products alone are stages there.
+  // Products without reductions that fit on chip become stages.
   if (!first.t.space->hasRole(Role::Reduction) && first.fitsOnChip())
     return {};
   SmallVector<LoopCaseAttr> cases =
@@ -340,7 +344,7 @@ static LoopWork count(KernelOp kernel,
                            sizes.countOperations(operand, &kept);
       continue;
     }
-    // What a chunk leaves on chip is written and read.
+    // The terms of a chunk are written and read on chip.
     if (anchor.role == Role::Sum)
       if (Value terms = t.getComputedTerms(anchor)) {
         t.placeInChunk(terms);
@@ -435,7 +439,7 @@ static LogicalResult verify(KernelOp kernel,
   return success();
 }
 
-/// Any case may have parts; what they cut, `verify` looks at.
+/// Any case may have parts; `verify` checks what they cut.
 static LogicalResult verifyParts(KernelOp, LoopCaseAttr,
                                  function_ref<InFlightDiagnostic()>) {
   return success();
@@ -458,7 +462,7 @@ static Workspace countWorkspace(KernelOp kernel,
           blocks * kCounterBytes};
 }
 
-/// Products on chip have tiles as well, and no stream.
+/// Stages on chip have tiles as well, but no stream.
 static bool isMeant(LoopCaseAttr loopCase) {
   return !loopCase.getStream().empty();
 }

@@ -9,18 +9,19 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// A team of more pays more for its barriers than it gains.
+/// A larger thread group loses more to barriers than it gains.
 static constexpr unsigned kLargestTeam = 512;
-/// Members whose accesses are one of memory's sectors; vectors that each may
-/// have; and threads, in units of all that a GPU has, that hide this.
+/// The smallest thread group, whose accesses fill a memory sector; the most
+/// vectors of each thread then; and how many times a GPU's threads work items
+/// must fill to hide the latency of these.
 static constexpr unsigned kSmallestTeam = 8;
 static constexpr int64_t kMostVectorsEach = 5, kManyUnitsEach = 16;
-/// Vectors that a member of a block's team keeps; and how much less a team of
-/// half as many must leave idle.
+/// The vectors that a thread keeps if a block takes a row; and by which factor
+/// a group of half the size must have fewer idle lanes to be preferred.
 static constexpr int64_t kMostVectorsOfBlock = 8;
 static constexpr double kWorthHalving = 1.05;
 
-/// As memory holds it: i1 is a byte.
+/// In memory, i1 takes a byte.
 static unsigned getBits(Type element) {
   return std::max(8u, element.getIntOrFloatBitWidth());
 }
@@ -58,13 +59,13 @@ unsigned Accesses::chooseLanes(unsigned dim, const Expr &extent,
     std::optional<Expr::Linear> linear = access.address.linearIn(dim);
     return linear && linear->stride.isConstant(0);
   };
-  // What is the same in all lanes, such as an index, is no vector.
+  // A value that is the same in all lanes, such as an index, is no vector.
   for (const Access &access : accesses)
     if (!isFixed(access))
       widest = std::max(widest, access.bits);
   unsigned lanes = llir::chooseLanes(extent, machine.getLanes(widest));
-  // Reads that are not aligned fall apart, but their parts are in one line of
-  // the first cache; what is written is a vector all the same.
+  // Unaligned reads are split, but their parts are in one line of L1; writes
+  // are still whole vectors.
   bool mayFallApart = llvm::any_of(
       accesses, [](const Access &access) { return access.isWritten; });
   for (const Access &access : accesses) {
@@ -75,7 +76,7 @@ unsigned Accesses::chooseLanes(unsigned dim, const Expr &extent,
     if (!linear)
       clamped = findClampedAccess(access.address, dim, a.getAssumptions());
     if (!linear && !clamped && !access.isWritten) {
-      // As many as are whole whatever the index is divided by.
+      // The widest vector that no divisor of the index splits.
       unsigned whole = lanes;
       while (
           whole > 1 &&
@@ -112,8 +113,8 @@ unsigned Accesses::getLeastBits() const {
 }
 
 int64_t llir::countThreadsInFlight(double bytes, const MachineModel &machine) {
-  // 65536 x 1000 of f32, 64 bytes at a time, took 130 us on an H200 by 62
-  // parts, 101 by 88, 80 by 128, 86 by 256.
+  // 65536 x 1000 f32, 64 bytes at a time, took 130 us on an H200 with 62 parts,
+  // 101 with 88, 80 with 128, 86 with 256.
   constexpr double kLoaded = 4, kLeast = 256;
   double workers = machine.workers;
   double needed = kLoaded * machine.memoryLatency *
@@ -132,13 +133,13 @@ unsigned llir::chooseTeam(std::optional<int64_t> vectors,
                           const MachineModel &machine, bool areWide) {
   if (!vectors)
     return machine.warpThreads;
-  // Up to a warp, members exchange through registers.
+  // Up to a warp, threads exchange values through registers.
   if (*vectors <= int64_t(machine.warpThreads) * each * 2) {
     unsigned team = machine.warpThreads;
     while (team > 1 && int64_t(team) / 2 >= *vectors)
       team /= 2;
-    // Fewer members exchange fewer times for each unit, where units are so many
-    // that threads have work all the same.
+    // Smaller groups need fewer exchanges for each work item, if there are
+    // enough work items to keep all threads busy.
     while (team > kSmallestTeam && units &&
            *vectors <= int64_t(team) / 2 * kMostVectorsEach &&
            hasWorkForTeams(*units, team / 2, machine))
@@ -148,8 +149,8 @@ unsigned llir::chooseTeam(std::optional<int64_t> vectors,
   unsigned team = 4 * machine.warpThreads;
   while (team < kLargestTeam && team * each < *vectors)
     team *= 2;
-  // A smaller one where members of this one have nothing in its last round, as
-  // long as each keeps its vectors and threads have work all the same.
+  // Use a smaller group if threads of this one idle in the last round, as long
+  // as each keeps its vectors in registers and all threads have work.
   auto getLoss = [&](unsigned members) {
     return double(llvm::divideCeil(*vectors, members) * members) / *vectors;
   };
@@ -180,7 +181,7 @@ int64_t llir::chooseRounds(std::optional<int64_t> vectors, unsigned team,
   int64_t rounds = std::max<int64_t>(1, llvm::divideCeil(*vectors, team));
   if (rounds <= most)
     return rounds;
-  // The most that leaves no rest.
+  // The most rounds that leave no remainder.
   for (int64_t r = most; r > most / 2; --r)
     if (rounds % r == 0)
       return r;

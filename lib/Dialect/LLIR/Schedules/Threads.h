@@ -8,24 +8,25 @@
 
 namespace luminal::llir {
 
-/// Memory that a kernel reads or writes, as vectors along a dim see it.
+/// The memory that a kernel reads or writes, seen by vectors along a dim.
 class Accesses {
 public:
   explicit Accesses(KernelAnalysis &a) : a(a) {}
 
-  /// What is read for the element of `v` at `index`.
+  /// Adds the reads of the element of `v` at `index`.
   void addReads(mlir::Value v, const Index &index);
-  /// What is written: result `number` at `index`.
+  /// Adds the write of result `number` at `index`.
   void addResult(unsigned number, const Index &index);
 
-  /// Whether every element is next to the one before along `dim`, or the same.
+  /// Returns whether consecutive elements along `dim` are adjacent in memory,
+  /// or the same element.
   bool areAlong(unsigned dim) const;
-  /// Elements along `dim`, of `extent`, that one access takes: so many that all
-  /// that are written next to each other are aligned, or all that are read
-  /// where nothing is written; 1 where few are next to each other.
+  /// Returns how many elements along `dim`, of `extent`, one access takes: the
+  /// most for which all contiguous writes are aligned, or, without writes, all
+  /// contiguous reads. 1 if few accesses are contiguous.
   unsigned chooseLanes(unsigned dim, const Expr &extent,
                        const MachineModel &machine) const;
-  /// Of the elements that are read and written, the bits of the narrowest.
+  /// Returns the bits of the narrowest element that is read or written.
   unsigned getLeastBits() const;
 
 private:
@@ -38,24 +39,27 @@ private:
   llvm::SmallVector<Access> accesses;
 };
 
-/// Threads with `bytes` each on their way that keep a GPU's memory busy, which
-/// takes four times as long to answer then.
+/// Returns how many threads with `bytes` in flight each keep the GPU's memory
+/// busy; under that load its latency is four times as long.
 int64_t countThreadsInFlight(double bytes, const MachineModel &machine);
-/// Threads that take `vectors` vectors (nothing: unknown) of one of `units`
-/// units (likewise) together, about `each` of them a thread. `areWide`: each is
-/// an access of 16 bytes, of which few keep memory busy (4096 rows of 5000 f32
-/// took 48.5 us on an H200 by teams of 256, 66.6 of 512; 12007 of 1537 bf16,
-/// which are no vectors, 58.1 and 56.5).
+/// Returns the size of the thread groups that each take one of `units` work
+/// items of `vectors` vectors (both nullopt: unknown), about `each` vectors a
+/// thread. `areWide` says that each vector is an access of 16 bytes, of which
+/// few keep memory busy (4096 rows of 5000 f32 took 48.5 us on an H200 with
+/// groups of 256, 66.6 with 512; 12007 rows of 1537 bf16, which are not
+/// vectors, 58.1 and 56.5).
 unsigned chooseTeam(std::optional<int64_t> vectors,
                     std::optional<int64_t> units, int64_t each,
                     const MachineModel &machine, bool areWide = false);
-/// Whether so many units give all threads work many times over, each by a team.
+/// Returns whether there are many work items for each thread group of the
+/// machine.
 bool hasWorkForTeams(int64_t units, unsigned team, const MachineModel &machine);
-/// Threads of a block, at most `most` unless a team has more, where `total`
-/// (nothing: unknown) of them have work.
+/// Returns the threads of a block, at most `most` unless a group has more, if
+/// `total` threads (nullopt: unknown) have work.
 unsigned chooseThreads(std::optional<int64_t> total, unsigned team,
                        const MachineModel &machine, unsigned most = 256);
-/// Rounds of a team over `vectors` vectors that are taken in a row.
+/// Returns how many rounds of a thread group over `vectors` vectors are
+/// unrolled.
 int64_t chooseRounds(std::optional<int64_t> vectors, unsigned team,
                      int64_t most);
 

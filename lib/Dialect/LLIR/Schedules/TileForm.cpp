@@ -9,19 +9,20 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Bytes that one asynchronous copy takes.
+/// Bytes of one asynchronous copy.
 static constexpr int64_t kCopiedBytes = 16;
-/// Steps of k in shared memory or on their way there, at most; fewer where that
-/// leaves room for TileForm::kResidents blocks on a multiprocessor.
+/// The most pipeline stages in shared memory; fewer if that makes room for
+/// TileForm::kResidents blocks on an SM.
 static constexpr int64_t kMostStages = 4;
-/// With groups some blocks find none and end: three with so many stages keep
-/// more of a multiprocessor busy than two with one more (0.957 of the time of a
+/// With groups some blocks find no group and end early: three blocks with this
+/// many stages keep an SM busier than two with one more (0.957 of the time of a
 /// block of experts on an H200).
 static constexpr int64_t kGroupResidents = 3, kGroupStages = 3;
-/// More of them where they are small: by 64 x 32 in 6 stages BERT of 128 tokens
-/// took 0.93 of the time in f16, products by 64 x 64 up to 1.2 (H200).
+/// The limits for small stages: in tiles of 64 x 32 with 6 stages, BERT of 128
+/// tokens took 0.93 of the time in f16, but products in tiles of 64 x 64 up to
+/// 1.2 (H200).
 static constexpr int64_t kManyStages = 6, kBytesOfManyStages = 80 << 10;
-/// Sums of a thread with which so many blocks have room.
+/// The accumulators of a thread with which that many blocks are resident.
 static constexpr int64_t kSumsOfResident = 64;
 
 bool llir::isWhole(const ProductAnalysis &p, const Expr &extent,
@@ -51,8 +52,8 @@ TileForm TileForm::get(LoopFormAttr form, int64_t rows, int64_t columns) {
   return tile;
 }
 
-/// Lines are 16 bytes longer than what they hold; by wgmma, where they are as
-/// long as that, there is room for one more. Sides begin at multiples.
+/// Lines are padded by 16 bytes; with wgmma they are swizzled and not padded,
+/// and there is room for one more line. Each side begins at an aligned offset.
 int64_t TileForm::countSharedBytes(const ProductAnalysis &p) const {
   int64_t bytes = useTensorCores() ? 2 : p.bytes;
   auto count = [&](int64_t lines, int64_t length) {
@@ -74,7 +75,7 @@ int64_t TileForm::countAllSharedBytes(const ProductAnalysis &p) const {
   return std::max(ring, (rows * columns + lines * kResultPadding) * p.bytes);
 }
 
-/// Results are written along what has the widest vectors.
+/// Results are written along the side with the widest vectors.
 void TileForm::chooseResults(const ProductAnalysis &p,
                              const MachineModel &machine) {
   Accesses accesses(p.a);
@@ -84,7 +85,7 @@ void TileForm::chooseResults(const ProductAnalysis &p,
   unsigned alongRows = accesses.chooseLanes(p.rows.dim, p.rows.extent, machine),
            alongColumns =
                accesses.chooseLanes(p.columns.dim, p.columns.extent, machine);
-  // A group of rows begins and ends anywhere.
+  // A group of rows may begin and end at any row.
   if (p.hasGroups())
     alongRows = 1;
   auto isPart = [&](const Expr &extent, unsigned lanes) {
@@ -101,7 +102,7 @@ void TileForm::chooseResults(const ProductAnalysis &p,
   resultLanes = std::max(alongRows, alongColumns);
 }
 
-/// Of a tile with stages, of so many bytes each.
+/// Returns the resident blocks for a tile with stages of `bytes` bytes each.
 static int64_t countResidents(const TileForm &tile, int64_t bytes,
                               const ProductAnalysis &p,
                               const MachineModel &machine) {
@@ -113,9 +114,10 @@ static int64_t countResidents(const TileForm &tile, int64_t bytes,
              : TileForm::kResidents;
 }
 
-/// Copies pay where tensor cores wait for what is read, and there is anything
-/// to copy: without them a product of f32 took 1.1 times as long, and with the
-/// other side read element by element ResNet-50 1.6 times (H200).
+/// Asynchronous copies pay only with tensor cores, and only if both sides allow
+/// vector loads: without tensor cores an f32 product took 1.1 times as long,
+/// and with one side read element by element ResNet-50 took 1.6 times as long
+/// (H200).
 void TileForm::chooseStages(const ProductAnalysis &p,
                             const MachineModel &machine, bool mayHaveMany) {
   if (!useTensorCores())
@@ -132,7 +134,8 @@ void TileForm::chooseStages(const ProductAnalysis &p,
     copiesRows = copiesColumns = false;
     return;
   }
-  // Of one stage of several, which begins where copies may.
+  // The bytes of one of several stages, which begins at the alignment of
+  // copies.
   stages = kMostStages;
   int64_t bytes = countSharedBytes(p);
   residents = countResidents(*this, bytes, p, machine);

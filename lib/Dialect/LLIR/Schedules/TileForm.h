@@ -8,18 +8,17 @@
 
 namespace luminal::llir {
 
-/// Whether the side is a multiple of so many lanes: vectors may not reach
-/// beyond it.
+/// Returns whether the side's extent is a multiple of `lanes`: vectors must not
+/// reach beyond it.
 bool isWhole(const ProductAnalysis &p, const Expr &extent, int64_t lanes);
 
-/// What a form says of its tile, and what follows from it.
+/// The tile that a form states, and the quantities that follow from it.
 struct TileForm {
-  /// Threads of the block, as its warps and threads are laid over a tile; by
-  /// wgmma four warps have 64 rows.
+  /// Threads of a block, with fma and mma, and with wgmma, where four warps
+  /// have 64 rows.
   static constexpr unsigned kThreads = 256, kGroupThreads = 128;
   static constexpr int64_t kGroupRows = 64;
-  /// Blocks that find room on a multiprocessor: one computes while another
-  /// waits.
+  /// Resident blocks on an SM: one computes while another waits.
   static constexpr int64_t kResidents = 2;
 
   int64_t rows = 0, columns = 0, depth = 0;
@@ -27,13 +26,13 @@ struct TileForm {
   llvm::StringRef use;
   BlockReading left, right;
   int64_t stages = 1;
-  /// Blocks that are to have room on a multiprocessor; 1: no matter.
+  /// Blocks that must be resident on an SM; 1: no requirement.
   int64_t residents = 1;
   bool copiesRows = false, copiesColumns = false;
   unsigned resultLanes = 1;
   bool resultsAlongRows = false;
 
-  /// `rows` and `columns` are the blocks of their axes.
+  /// Parses a form; `rows` and `columns` are the blocks of their axes.
   static TileForm get(LoopFormAttr form, int64_t rows, int64_t columns);
 
   bool useTensorCores() const { return use != "fma"; }
@@ -53,15 +52,16 @@ struct TileForm {
                    /*mayBeAcross=*/useTensorCores());
   }
   int64_t countSums() const { return rows * columns / getThreads(); }
-  /// Of one step of k.
+  /// Returns the shared memory of one step of k.
   int64_t countSharedBytes(const ProductAnalysis &p) const;
-  /// Of what is there at any time.
+  /// Returns the shared memory of the block: all stages, later reused for results.
   int64_t countAllSharedBytes(const ProductAnalysis &p) const;
-  /// Chooses what is copied, stages and residents.
+  /// Chooses which sides are copied, the stages and the resident blocks.
   void chooseStages(const ProductAnalysis &p, const MachineModel &machine,
                     bool mayHaveMany = false);
   void chooseResults(const ProductAnalysis &p, const MachineModel &machine);
-  /// The word of the form for what is copied; empty: nothing.
+  /// Returns the word of the form for the sides that are copied; empty if none
+  /// is.
   llvm::StringRef getCopied() const {
     if (copiesRows)
       return copiesColumns ? "both" : "rows";

@@ -1,8 +1,8 @@
 //===- Together.cpp - Joint products of few rows --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Few rows are multiplied with what is read once, and a row is read once for
-// several columns.
+// Several rows are multiplied with operands that are loaded once, and a row is
+// loaded once for several columns.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,29 +12,29 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// Rows that are taken together, at most; and of those up to which reading
-/// takes longer than multiplying, so that fewer columns keep more of them on
-/// their way. Measured on an H200 (bf16; 4 rows by 4096 x 4096, 4096 x 14336
-/// and 28672 x 4096 take 12.4, 32.9 and 62.0 us so, 14.3, 41.8 and 65.5 with
-/// four columns; 8 rows by the last 103 and 89).
+/// The most rows that are taken together; and the rows up to which loading
+/// takes longer than multiplying, so that fewer columns keep more loads in
+/// flight. Measured on an H200 (bf16; 4 rows by 4096 x 4096, 4096 x 14336 and
+/// 28672 x 4096 take 12.4, 32.9 and 62.0 us, and 14.3, 41.8 and 65.5 with four
+/// columns; 8 rows by the last 103 and 89).
 static constexpr int64_t kMostRowsTogether = 8, kReadingRows = 4;
 static constexpr int64_t kColumnsOfReading = 2, kColumnsTogether = 4;
-/// A single row is read once for so many columns of all products, by a block;
-/// where the block shares it, for so many (28672 x 4096 takes 54.7 us so, 58.8
+/// The columns of all products for which a block loads a single row once; and
+/// the same if the block shares the row (28672 x 4096 takes 54.7 us, 58.8
 /// column by column, 4096 x 14336 28.6 and 29.6).
 static constexpr int64_t kColumnsOfRow = 4, kColumnsOfShared = 2;
-/// Vectors that a thread has on their way.
+/// Vectors in flight of a thread.
 static constexpr int64_t kVectorsTogether = 16, kVectorsOfRow = 10;
-/// Warps, or blocks, that keep a multiprocessor reading; and vectors of k from
-/// which on a block takes some columns rather than a warp.
+/// Warps, or blocks, that keep an SM loading; and the vectors of k from which a
+/// block instead of a warp takes some columns.
 static constexpr int64_t kUnitsTogether = 4, kVectorsOfBlock = 1024;
-/// Vectors of k of a single row that are enough for a block.
+/// The vectors of k that are enough for a block with a single row.
 static constexpr int64_t kVectorsOfWholeRow = 512;
-/// Registers of a thread beside vectors and sums.
+/// Registers of a thread besides vectors and accumulators.
 static constexpr int64_t kOtherRegisters = 24;
 
-/// What elements along an axis read of the same: bytes of the operands of all
-/// products that do not depend on it.
+/// Returns the bytes that elements along an axis share: those of the operands
+/// of all products that do not depend on the axis.
 static double countSharedAlong(KernelAnalysis &a, const KernelSizes &sizes,
                                ArrayRef<ReductionOpInterface> products,
                                const Index &index, unsigned dim) {
@@ -51,9 +51,9 @@ static double countSharedAlong(KernelAnalysis &a, const KernelSizes &sizes,
   return bytes;
 }
 
-/// Whether what elements along `rows` read of the same is not the same along
-/// `columns` as well: a column that each row is multiplied with. Else both are
-/// columns, of one row or of a row each.
+/// Returns whether the data that elements along `rows` share differs along
+/// `columns`: a column that each row is multiplied with. Otherwise both dims
+/// are columns, of one row or of one row each.
 static bool shareColumns(KernelAnalysis &a,
                          ArrayRef<ReductionOpInterface> products,
                          const Index &index, unsigned rows, unsigned columns) {
@@ -71,9 +71,9 @@ static bool shareColumns(KernelAnalysis &a,
   return false;
 }
 
-/// Steps of a team over `vectors` vectors whose loads go out together, up to
-/// `most`: so many that memory is waited for least often. What is left of them
-/// are steps one by one.
+/// Returns how many steps of a thread group over `vectors` vectors are loaded
+/// together, up to `most`: the number with the fewest waits. The remaining
+/// steps are taken one by one.
 static int64_t chooseSteps(std::optional<int64_t> vectors, unsigned team,
                            int64_t most) {
   if (!vectors)
@@ -87,8 +87,8 @@ static int64_t chooseSteps(std::optional<int64_t> vectors, unsigned team,
   return best;
 }
 
-/// Whether an element of the op is looked up, so that no walk over the results
-/// tells which of them it needs.
+/// Returns whether an element of the op is read through a lookup, so that it is
+/// not known which results need it.
 static bool isLookedUp(KernelOp kernel, Operation *op) {
   return llvm::any_of(kernel.getOps(), [&](Operation &reader) {
     auto lookup = dyn_cast<LookupOpInterface>(reader);
@@ -111,7 +111,7 @@ llir::chooseTogether(KernelAnalysis &a, const Domain &domain,
                !isLookedUp(a.kernel, op);
       }))
     return std::nullopt;
-  // Rows share most, columns share the rows.
+  // The rows axis shares the most data; columns share the rows.
   TogetherShape shape;
   KernelSizes sizes(a);
   std::optional<size_t> columns;
@@ -163,7 +163,7 @@ llir::chooseTogether(KernelAnalysis &a, const Domain &domain,
                                                      : kColumnsTogether;
   shape.columns = std::max<int64_t>(1, mostColumns / count);
   shape.threads = shape.rowsAxis || isShared ? kTogetherThreads : kRowThreads;
-  // Where columns are few, a block takes some together, then fewer of them.
+  // If columns are few, a block takes some of them, then fewer columns each.
   bool isOfBlock =
       shape.rowsAxis
           ? haveVectors(kVectorsOfBlock) ||
@@ -176,7 +176,7 @@ llir::chooseTogether(KernelAnalysis &a, const Domain &domain,
     shape.columns /= 2;
   if (columnsEach < least)
     return std::nullopt;
-  // A single row that warps take, or column by column, has other forms.
+  // A single row has other forms for warps, or for one column at a time.
   if (!shape.rowsAxis && (!isOfBlock || count * shape.columns == 1))
     return std::nullopt;
   int64_t loads = shape.rows + count * shape.columns;
@@ -205,7 +205,7 @@ llir::verifyTogether(KernelOp kernel, LoopCaseAttr loopCase,
                          << kMostTogether << ", in blocks without lanes";
     elements *= block;
   }
-  // What is shared is known before.
+  // Shared values are computed before.
   llvm::SetVector<Operation *> shared;
   for (Operation *op : getSharedOps(kernel, loopCase))
     findBefore(op->getResult(0), shared);

@@ -8,44 +8,45 @@
 
 namespace luminal::llir {
 
-/// Elements that one walk computes: each has sums in registers.
+/// The most elements that one loop computes together: each has accumulators in
+/// registers.
 constexpr int64_t kMostTogether = 64;
 constexpr llvm::StringLiteral kTogether = "together";
-/// Threads of a block; and where that takes a single row.
+/// Threads of a block; and of a block that takes a single row.
 constexpr unsigned kTogetherThreads = 128, kRowThreads = 256;
 
-/// Products of which a team takes `rows` rows, all there are, of `columns`
+/// Products for which a thread group takes all `rows` rows and `columns`
 /// columns together.
 struct TogetherShape {
   int64_t rows = 1, columns = 1;
-  /// Axes of the domain; no axis for a single row.
+  /// The axes of the domain; a single row has no axis.
   std::optional<size_t> rowsAxis;
   size_t columnsAxis = 0;
   unsigned threads = 1, team = 1;
-  /// Of each product: steps of k whose vectors are on their way together.
+  /// For each product: the steps of k whose loads are in flight together.
   llvm::SmallVector<int64_t> unrolls;
-  /// Of a thread.
+  /// Registers of a thread.
   int64_t registers = 0;
 
-  /// The block of axis `i` of the domain.
+  /// Returns the block of axis `i` of the domain.
   int64_t getBlock(size_t i) const {
     return i == rowsAxis ? rows : i == columnsAxis ? columns : 1;
   }
 };
 
-/// Products of few rows: a warp takes all rows of some columns, and reads what
-/// they are multiplied with once. On an H200 four rows by 4096 x 28672 in bf16
-/// took 3.8 times as long as one where each element read for itself. Nothing
-/// where rows are many, or there are too few columns for it. `isShared`: blocks
-/// share the row.
+/// Chooses the shape for products of few rows: a warp takes all rows of some
+/// columns, and loads the columns once for all of them. On an H200, four rows
+/// by 4096 x 28672 in bf16 took 3.8 times as long as one row when each element
+/// loaded its own operands. Returns std::nullopt if there are many rows, or too
+/// few columns. `isShared` says that blocks share the row.
 std::optional<TogetherShape>
 chooseTogether(KernelAnalysis &a, const Domain &domain,
                llvm::ArrayRef<ReductionOpInterface> products,
                llvm::ArrayRef<AlongReduced> along, bool isShared,
                const MachineModel &machine);
 
-/// Checks a case with that form: what one walk computes is known without other
-/// loops, and how many elements.
+/// Checks a case with this form: each element needs no other loops, and the
+/// number of elements of a work item is known.
 mlir::LogicalResult
 verifyTogether(KernelOp kernel, LoopCaseAttr loopCase,
                llvm::function_ref<mlir::InFlightDiagnostic()> emitError);

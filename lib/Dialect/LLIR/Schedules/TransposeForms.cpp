@@ -1,10 +1,11 @@
 //===- TransposeForms.cpp - Transposes ------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The grid cuts two axes of the results into tiles: the last, and the one along
-// which transposed operands are neighbours in memory. A block of threads brings
-// the tiles of these views (the form `transpose`, `lanes` elements at a time)
-// to shared memory and then computes the elements, which read them there.
+// The grid cuts two axes of the results into tiles: the last axis, and the axis
+// along which transposed operands are contiguous in memory. A thread block
+// loads the tiles of these views into shared memory (the form `transpose`,
+// `lanes` elements at a time) and then computes the elements, which read the
+// tiles there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,13 +18,15 @@ using namespace luminal;
 using namespace luminal::llir;
 
 static constexpr unsigned kThreads = 256;
-/// Indices of either axis in a tile: the most where memory allows it.
+/// The indices of either axis in a tile: the larger one if shared memory
+/// allows.
 static constexpr int64_t kTiles[] = {64, 32};
-/// Elements for each thread of a busy GPU from which on it has whole tiles.
+/// The elements for each thread of a full GPU from which tiles are whole.
 static constexpr int64_t kElementsEach = 2;
 
 int64_t llir::getTilePitch(Type element, int64_t tile) {
-  // An odd number of words, so that a column is in all banks.
+  // The padded pitch is an odd number of words, so that a column has no bank
+  // conflicts.
   unsigned bytes = std::max(8u, element.getIntOrFloatBitWidth()) / 8;
   return tile + std::max(1u, 4 / bytes);
 }

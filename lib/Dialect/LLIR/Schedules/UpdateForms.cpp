@@ -1,11 +1,11 @@
 //===- UpdateForms.cpp - Updates in any order -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A scatter in place whose order is of no matter: the grid cuts the updates, so
-// that there is as much to share as there is to write. Of many long rows a team
-// takes one each, whose index it reads once, `unroll` vectors a thread in a
-// row. Where many updates meet at few integers (`private`), a block counts in
-// shared memory before it adds to them.
+// A scatter in place whose updates may run in any order: the grid cuts the
+// updates, so all work is shared. If rows are long and numerous, a thread group
+// takes a row and loads its index once, with `unroll` vectors for each thread
+// in sequence. If many updates go to few integers (`private`), a block counts
+// in shared memory before it adds to the result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,20 +19,21 @@ using namespace luminal::llir;
 
 static bool fits(KernelOp kernel) { return bool(getOnlyScatter(kernel)); }
 
-/// Vectors from which a team takes each row, at least so many of them.
+/// The total vectors, and the vectors of a row, from which a thread group takes
+/// each row.
 static constexpr int64_t kManyVectors = 1 << 18, kLongRow = 8;
-/// Vectors that a thread of a team has on their way.
+/// Vectors in flight of a thread, and the most rounds.
 static constexpr int64_t kVectorsEach = 4, kMostRounds = 8;
 
-/// Elements of a destination that has counters in shared memory at most, for
-/// each of which there are so many updates at least; threads of a block, the
-/// updates that it takes, and the blocks among which fewer are shared.
+/// The largest destination that gets counters in shared memory, and the fewest
+/// updates for each counter; threads of a block; the updates of a block; and
+/// the number of blocks among which fewer updates are divided.
 static constexpr int64_t kMostCounters = 4096, kUpdatesEach = 64;
 static constexpr int64_t kCountingThreads = 256, kCountedUpdates = 1 << 14,
                          kCountingBlocks = 512;
 
-/// Counters of a block that counts apart what is added to each element, where
-/// it can: of integers, whose number is known.
+/// Returns the number of counters in shared memory with which a block can sum
+/// separately: for integer sums into a destination of known size.
 static std::optional<int64_t> getCounters(ScatterOp op) {
   SmallVector<Expr> extents = hlir::getExtents(op.getDest());
   std::optional<int64_t> counters =
@@ -45,13 +46,14 @@ static std::optional<int64_t> getCounters(ScatterOp op) {
   return counters;
 }
 
-/// The updates' dims, those of the indices apart from those of the rows: all
-/// elements of a row have one index.
+/// Returns the dims of the updates. Dims of the indices are not joined with
+/// dims of the rows: all elements of a row have one index.
 static Domain findUpdates(KernelAnalysis &a, ScatterOp op, Accesses *accesses) {
   Index counts = getExtentsOf(op.getIndices());
   unsigned row = a.addDim(hlir::getExtents(op.getDest())[0]);
   MovedResult result;
-  // A refusal is an error of the emitter; any grid serves until then.
+  // If the source is refused, the emitter reports the error; any grid will do
+  // here.
   bool isMoved = bool(findSource(a, getYielded(a.kernel)[0], result));
   auto getTarget = [&](const Index &index) {
     Index at = {Expr::dim(row)};
@@ -67,7 +69,7 @@ static Domain findUpdates(KernelAnalysis &a, ScatterOp op, Accesses *accesses) {
         if (isMoved)
           visit({nullptr, a.getResultAddress(0, getTarget(index))});
       });
-  // Where there are no updates every address is 0, and all dims were joined.
+  // Without updates every address is 0, and all dims were joined.
   SmallVector<SmallVector<unsigned>> groups;
   for (ArrayRef<unsigned> group : domain.groups) {
     size_t ofIndices = llvm::count_if(
@@ -91,7 +93,7 @@ static SmallVector<LoopCaseAttr>
 propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
         const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
   ScatterOp op = getOnlyScatter(kernel);
-  // Elsewhere columns are shared by few workers, each of which is fast alone.
+  // On a CPU, columns are divided among a few workers instead.
   if (!op || !machine.blockThreads || !kernel.getInPlace())
     return {};
   KernelAnalysis a(kernel, ranges);
@@ -103,7 +105,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   Domain domain = findUpdates(a, op, &accesses);
   CaseBuilder c(kernel.getContext(), machine);
   unsigned lanes = 1, rank = getRank(op.getIndices());
-  // Atomics take one element at a time.
+  // Atomics handle one element at a time.
   if (op.getCombine() == hlir::Combine::Set && !domain.groups.empty() &&
       domain.groups.back().front() >= rank)
     lanes = accesses.chooseLanes(domain.dims.back(), domain.extents.back(),
@@ -158,7 +160,7 @@ static LoopWork count(KernelOp kernel,
   work.operations = countScalarLoss(loopCase, machine) *
                     (sizes.countElements(op.getUpdates()) +
                      sizes.countOperations(op.getUpdates()));
-  // What is not updated stays as it is.
+  // Rows without updates are not accessed.
   work.memoryBytes =
       2 * sizes.countBytes(op.getUpdates()) + sizes.countBytes(op.getIndices());
   return work;

@@ -1,8 +1,8 @@
 //===- WholeForms.cpp - Kernels of one op ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The op says what its units are and which threads take one together
-// (WholeOpInterface): a schedule has no axes.
+// The op defines its work items and the threads that share one
+// (WholeOpInterface), so the schedule has no axes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,8 @@ using namespace mlir;
 using namespace luminal;
 using namespace luminal::llir;
 
-/// The only op of a kernel, on the kernel's operands; null where there is none.
+/// Returns the only op of a kernel, if its operands are the kernel's; otherwise
+/// null.
 static WholeOpInterface getOnlyOp(KernelOp kernel) {
   auto body = kernel.getBody().front().without_terminator();
   if (!llvm::hasSingleElement(body))
@@ -71,8 +72,8 @@ static LoopWork count(KernelOp kernel,
 
 StringRef llir::checkInSequence(KernelOp kernel, unsigned threads,
                                 const MachineModel &machine) {
-  // All loops whose threads meet by barriers of the block, if at all, and whose
-  // memory is the block's where they have some.
+  // Loops whose threads use only barriers of the block, and whose memory, if
+  // any, belongs to the block.
   static constexpr StringRef kTitles[] = {"elements", "rows", "whole",
                                           "updates"};
   if (llvm::any_of(kernel.getOps(), llvm::IsaPred<SequenceOp>))
@@ -94,7 +95,7 @@ StringRef llir::checkInSequence(KernelOp kernel, unsigned threads,
   return {};
 }
 
-/// What an op of kernels demands of them.
+/// Checks the requirements of a sequence of kernels.
 static LogicalResult
 verifySequence(SequenceOp sequence, const KernelAnalysis::SymbolRanges &ranges,
                const MachineModel &machine,
@@ -111,7 +112,8 @@ verifySequence(SequenceOp sequence, const KernelAnalysis::SymbolRanges &ranges,
   SequenceMemory memory(sequence);
   if (!memory.getProblem().empty())
     return emitError() << "has a sequence in which " << memory.getProblem();
-  // Beside them its kernels have what any block may have.
+  // Besides the values, each kernel of the sequence has the shared memory that
+  // any block may have.
   const int64_t most = machine.sharedBytes - machine.plainSharedBytes;
   if (memory.getBytes() > most)
     return emitError() << "has a sequence whose values take "

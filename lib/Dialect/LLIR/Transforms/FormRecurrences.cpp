@@ -63,8 +63,8 @@ private:
   DenseMap<Value, Value> mapped;
 };
 } // namespace
+
 /// Returns `map` without its first dim; std::nullopt if it depends on the trip.
-/// `map` without its first dim; nothing where it tells trips apart.
 static std::optional<MapAttr> withoutTrip(MapAttr map) {
   SmallVector<Expr> results;
   std::vector<Expr> dims = {Expr(0)};
