@@ -54,7 +54,8 @@ struct TileForm {
   int64_t countSums() const { return rows * columns / getThreads(); }
   /// Returns the shared memory of one step of k.
   int64_t countSharedBytes(const ProductAnalysis &p) const;
-  /// Returns the shared memory of the block: all stages, later reused for results.
+  /// Returns the shared memory of the block: all stages, whose memory the
+  /// results reuse.
   int64_t countAllSharedBytes(const ProductAnalysis &p) const;
   /// Chooses which sides are copied, the stages and the resident blocks.
   void chooseStages(const ProductAnalysis &p, const MachineModel &machine,
