@@ -1,8 +1,8 @@
 //===- EnumFormat.h - Enum attributes as bare words of an op --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// An op prints its enum as a word, `llir.elementwise mul(...)`; alone, as in a
-// rule, the attribute is `#llir.fn<mul>`. For `custom<Keyword>` in ODS.
+// An op prints its enum as a bare word, `llir.elementwise mul(...)`. Elsewhere,
+// as in a rule, the attribute is `#llir.fn<mul>`. For `custom<Keyword>` in ODS.
 //
 //===----------------------------------------------------------------------===//
 

@@ -25,7 +25,7 @@ namespace hlir {
 struct SymbolEntry {
   SymbolEntry(llvm::StringRef name, SymbolRange range)
       : symbol(Expr::symbol(name)), name(*symbol.asSymbol()), range(range) {}
-  /// Keeps the name alive.
+  /// Owns the name.
   Expr symbol;
   llvm::StringRef name;
   SymbolRange range;
@@ -77,7 +77,7 @@ struct SymbolsAttrStorage;
 namespace luminal::hlir {
 
 /// Indices that an op computes: for every index of `space`, result k of `map`
-/// must lie in [0, limits[k]). Without limits it only must have a value.
+/// must be in [0, limits[k]). Without limits, the map must only have a value.
 struct IndexRead {
   MapAttr map;
   llvm::SmallVector<Expr> space;
@@ -95,71 +95,72 @@ struct IndexRead {
 
 namespace luminal::hlir {
 
-/// The extents of a tensor: a constant for each static dim, its expression for
-/// each dynamic one. A dynamic dim without an expression is refused by the
-/// verifiers; here, its extent is the undefined expression.
+/// Returns the extents of a tensor: a constant for each static dim, the
+/// expression for each dynamic dim. Verifiers reject a dynamic dim without an
+/// expression; here its extent is the undefined expression.
 llvm::SmallVector<Expr> getExtents(mlir::RankedTensorType type);
 llvm::SmallVector<Expr> getExtents(mlir::Value value);
 
-/// The tensor type of given extents: constants become static dims, the rest `?`
-/// with a #hlir.dims encoding.
+/// Returns the tensor type with these extents: constants become static dims,
+/// other extents become `?` with a #hlir.dims encoding.
 mlir::RankedTensorType getTensorType(llvm::ArrayRef<Expr> extents,
                                      mlir::Type elementType);
-/// `type` with another element type.
+/// Returns `type` with another element type.
 mlir::RankedTensorType withElementType(mlir::RankedTensorType type,
                                        mlir::Type elementType);
 
-/// Known facts about symbols at `op`: the hlir.symbols of the enclosing
-/// function (of `op` itself, where it is one). With `extents`: index space as
-/// well.
+/// Returns what is known about symbols at `op`: hlir.symbols of the enclosing
+/// function (or of `op` itself, if it is a function). With `extents`, also the
+/// bounds of an index space.
 Assumptions getAssumptions(mlir::Operation *op,
                            llvm::ArrayRef<Expr> extents = {});
 
-/// False only where two extents are proved different at `op`. What cannot be
-/// decided is left to run time, where every dim is checked.
+/// Returns false only if two extents are proved different at `op`. Undecided
+/// cases are left to run time, where every dim is checked.
 bool mayBeEqual(mlir::Operation *op, llvm::ArrayRef<Expr> a,
                 llvm::ArrayRef<Expr> b);
 
-/// Refuses indices that leave their limits whatever the symbols are: the part
-/// of checkIndices that is cheap enough for a verifier.
+/// Rejects indices that are out of bounds for all symbols: the part of
+/// checkIndices that is cheap enough for a verifier.
 mlir::LogicalResult verifyIndices(IndexOpInterface op);
 
-/// Proves that every index, and every extent of a type, inside `root` has a
-/// value and stays inside; what depends on symbols is added to `requirements`,
-/// where it is not there yet. What can neither be proved nor be required is an
-/// error at its op. `symbols` holds the ranges of the symbols.
+/// Proves that every index and every extent of a type inside `root` has a value
+/// and is in bounds. Conditions on symbols are added to `requirements`, unless
+/// they are there already. A condition that is neither proved nor a condition
+/// on symbols is an error at its op. `symbols` holds the ranges of the symbols.
 mlir::LogicalResult
 checkIndices(mlir::Operation *root, const Assumptions &symbols,
              llvm::SmallVectorImpl<Requirement> &requirements);
 
-/// hlir.requires of `op`, read and written.
+/// Read and write hlir.requires of `op`.
 llvm::SmallVector<Requirement> getRequirements(mlir::Operation *op);
 void setRequirements(mlir::Operation *op,
                      llvm::ArrayRef<Requirement> requirements);
-/// Adds those that are not present yet.
+/// Adds the requirements that are not present yet.
 void addRequirements(llvm::SmallVectorImpl<Requirement> &to,
                      llvm::ArrayRef<Requirement> from);
 
-/// "file.mlir:2:8", where the location names a file.
+/// Returns "file.mlir:2:8" if the location names a file.
 std::string describePlace(mlir::Location location);
 
-/// Element type and DType, both ways; std::nullopt for a type that HLIR does
-/// not have.
+/// Convert between element type and DType; std::nullopt for a type that HLIR
+/// does not have.
 std::optional<DType> getDType(mlir::Type elementType);
 mlir::Type getElementType(mlir::MLIRContext *context, DType dtype);
 bool isStorageType(mlir::Type elementType);
 
-/// The value of an elementwise op of constants, bit for bit as defined; null
-/// for ops that have no such folder, and for constants too large to fold.
+/// Evaluates an elementwise op on constants, bit for bit as the op is defined.
+/// Null for ops without such a folder, and for constants that are too large to
+/// fold.
 mlir::Attribute foldConstants(mlir::OperationName name,
                               llvm::ArrayRef<mlir::Attribute> operands,
                               mlir::Type type);
 
-/// Reads one expression, up to a comma or bracket that is not part of it.
+/// Parses one expression, up to a comma or bracket that is not part of it.
 mlir::FailureOr<Expr> parseExpr(mlir::AsmParser &parser);
 
-/// The maximum size in bytes of a constant, and of a constant that the compiler
-/// reads: larger data are arguments.
+/// The maximum size in bytes of a constant that the compiler reads or makes;
+/// larger data are arguments.
 constexpr int64_t kMaxConstantBytes = 64 << 10;
 
 } // namespace luminal::hlir

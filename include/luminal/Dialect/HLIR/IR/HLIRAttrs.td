@@ -13,7 +13,8 @@ class HLIR_Attr<string name, string attrMnemonic, list<Trait> traits = []> : Att
   let mnemonic = attrMnemonic;
 }
 
-/// An attribute whose arrays hold counted references: its storage (HLIRAttrs.cpp) owns them and has a destructor.
+/// An attribute whose arrays hold reference-counted expressions. Its storage (HLIRAttrs.cpp) owns them and has a
+/// destructor.
 class HLIR_OwningAttr<string name, string attrMnemonic, list<Trait> traits = []> : HLIR_Attr<name, attrMnemonic, traits> {
   let genStorageClass = 0;
 }
@@ -22,8 +23,8 @@ def HLIR_DimsAttr : HLIR_OwningAttr<"Dims", "dims", [
     DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let summary = "the extents of the dynamic dims of a tensor type, in order";
   let description = [{
-    The encoding of a ranked tensor type: one expression over symbols for each `?`, in order. A constant extent is a
-    static dim.
+    The encoding of a ranked tensor type: one expression over symbols for each `?`, in order. A constant extent must be
+    a static dim.
 
     Example: `tensor<?x16x?xf32, #hlir.dims<s0, 2 * s0 + 1>>`
   }];
@@ -35,9 +36,9 @@ def HLIR_DimsAttr : HLIR_OwningAttr<"Dims", "dims", [
 def HLIR_MapAttr : HLIR_OwningAttr<"Map", "map"> {
   let summary = "a map from an index space to another: one expression for each result";
   let description = [{
-    Maps a result index (`d0, d1, ...`) to a source index. Expressions range over the dims and the program's symbols.
-    Attributes are built in normal form for the extents of the index space (`MapAttr::getSimplified`), so that equal
-    maps are one attribute.
+    Maps a result index (`d0, d1, ...`) to a source index. Expressions use the dims and the program's symbols. Maps are
+    built in normal form for the extents of the index space (`MapAttr::getSimplified`), so that equal maps are one
+    attribute.
 
     Example: `#hlir.map<(d0, d1) -> (d1, d0 floordiv s0)>`
   }];
@@ -45,16 +46,16 @@ def HLIR_MapAttr : HLIR_OwningAttr<"Map", "map"> {
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The map with every result simplified under 0 <= d_i < extents[i] and the ranges of the scope's symbols: its
-    /// normal form. (A dim of extent 1 is 0, except that an identity is written as one.)
+    /// Returns the map in its normal form: every result is simplified under 0 <= d_i < extents[i] and the ranges of the
+    /// scope's symbols. (A dim of extent 1 becomes 0, but an identity map is kept as the identity.)
     static MapAttr getSimplified(::mlir::MLIRContext *context, ::llvm::ArrayRef<::luminal::Expr> results,
                                  const ::luminal::Assumptions &assumptions);
     static MapAttr getIdentity(::mlir::MLIRContext *context, unsigned rank);
     bool isIdentity() const;
-    /// Whether a result depends on the dim.
+    /// Returns whether a result depends on the dim.
     bool usesDim(unsigned dim) const;
-    /// This map after `inner`: first this maps a result index to a middle index, then `inner` maps that to a source.
-    /// Not simplified.
+    /// Returns the composition of this map and `inner`: this map takes a result index to an intermediate index, and
+    /// `inner` takes that to a source index. The result is not simplified.
     ::llvm::SmallVector<::luminal::Expr> composeResults(MapAttr inner) const;
   }];
 }
@@ -62,7 +63,7 @@ def HLIR_MapAttr : HLIR_OwningAttr<"Map", "map"> {
 def HLIR_SymbolsAttr : HLIR_OwningAttr<"Symbols", "symbols"> {
   let summary = "the symbols of a function and their inclusive ranges";
   let description = [{
-    Attached to the function as `hlir.symbols`, sorted by name. `hi` is absent where the symbol is unbounded.
+    An attribute of the function, `hlir.symbols`, sorted by name. `hi` is absent if the symbol is unbounded.
 
     Example: `#hlir.symbols<s0 in [1, 4096], s1 in [0, ]>`
   }];
@@ -74,13 +75,13 @@ def HLIR_SymbolsAttr : HLIR_OwningAttr<"Symbols", "symbols"> {
 def HLIR_RequirementAttr : HLIR_Attr<"Requirement", "requirement"> {
   let summary = "an inequality of symbols on which a program's indices depend";
   let description = [{
-    `lesser <= greater` must hold, both without overflow, unless an extent of `over` is 0. `hlir.requires` of a function
-    or schedule lists what the compiler could not prove; it is checked when the symbols are bound, and `what` names the
-    error and its place in the program.
+    `lesser <= greater` must hold, and both must not overflow, unless an extent of `over` is 0. `hlir.requires` of a
+    function or schedule lists the requirements that the compiler could not prove. They are checked when the symbols are
+    bound; `what` describes the error and its place in the program.
 
     Example: `#hlir.requirement<lesser = m, greater = n, over = (m), "f.mlir:2:8: 'hlir.view' reads dim 0 of extent n">`
   }];
-  // A map without dims owns the expressions: lesser, greater, and the extents.
+  // A map without dims holds the expressions: lesser, greater, and the extents.
   let parameters = (ins "::luminal::hlir::MapAttr":$values, StringRefParameter<>:$what);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;

@@ -9,11 +9,11 @@ include "mlir/IR/OpBase.td"
 def HLIR_IndexOpInterface : OpInterface<"IndexOpInterface"> {
   let cppNamespace = "::luminal::hlir";
   let description = [{
-    An op that computes indices or integers by expressions over an index space. The conditions it states must be proved,
-    or checked once per call, before its code may run.
+    An op that computes indices or integers by expressions over an index space. Its conditions must be proved, or
+    checked once per call, before its code runs.
   }];
   let methods = [
-    InterfaceMethod<"The indices that the op computes, in order.",
+    InterfaceMethod<"Returns the indices that the op computes, in order.",
                     "::llvm::SmallVector<::luminal::hlir::IndexRead>", "getIndexReads">
   ];
 }

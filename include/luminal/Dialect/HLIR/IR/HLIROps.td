@@ -47,7 +47,7 @@ def HLIR_Exp2Op : HLIR_UnaryOp<"exp2"> {
 def HLIR_SinOp : HLIR_UnaryOp<"sin"> {
   let summary = "sine of each element, in radians";
   let description = [{
-    sin of each element of a float tensor, exact range reduction for every finite input; NaN at infinity.
+    sin of each element of a float tensor, with exact range reduction for every finite input; NaN at infinity.
 
     Example:
     ```mlir
@@ -71,7 +71,7 @@ def HLIR_SqrtOp : HLIR_UnaryOp<"sqrt"> {
 def HLIR_RecipOp : HLIR_UnaryOp<"recip"> {
   let summary = "reciprocal of each element";
   let description = [{
-    Correctly rounded 1/x of each element of a float tensor; an infinity of x's sign at zero.
+    Correctly rounded 1/x of each element of a float tensor; at zero an infinity with the sign of x.
 
     Example:
     ```mlir
@@ -92,7 +92,7 @@ class HLIR_BinaryOp<string mnemonic, list<Trait> traits = []>
 def HLIR_AddOp : HLIR_BinaryOp<"add", [Commutative]> {
   let summary = "sum of two tensors, element by element";
   let description = [{
-    Integers wrap; i1 is refused (or is a select).
+    Integers wrap; i1 is rejected ("or" is a select).
 
     Example:
     ```mlir
@@ -117,8 +117,8 @@ def HLIR_ModOp : HLIR_BinaryOp<"mod"> {
   let summary = "remainder of a truncated division, element by element";
   let description = [{
     C's fmod for floats and % for integers: the result has the sign of the dividend. An integer remainder by zero is 0
-    (defined, so that no program traps). i1 is refused.
-
+    C's fmod for floats and % for integers: the result has the sign of the dividend. An integer remainder by zero is 0
+    (defined, so that no program traps). i1 is rejected.
     Example:
     ```mlir
     %r = hlir.mod %a, %b : tensor<4xi64>
@@ -130,7 +130,7 @@ def HLIR_ModOp : HLIR_BinaryOp<"mod"> {
 def HLIR_LessThanOp : HLIR_Op<"less_than", [Pure, Elementwise, SameTypeOperands]> {
   let summary = "whether the left element is below the right one";
   let description = [{
-    Ordered comparison: false where either element is NaN; integers compare signed, i1 as 0 < 1.
+    Ordered comparison: false if either element is NaN. Integers compare as signed; for i1, 0 < 1.
 
     Example:
     ```mlir
@@ -147,11 +147,11 @@ def HLIR_LessThanOp : HLIR_Op<"less_than", [Pure, Elementwise, SameTypeOperands]
 def HLIR_CastOp : HLIR_Op<"cast", [Pure, Elementwise]> {
   let summary = "each element converted to another element type";
   let description = [{
-    Float to float rounds to nearest even. Float to i32 and i64 truncates, saturates, and maps NaN to 0. Float to i8,
-    ui8, i16, ui16 and ui32 truncates to 64 bits and keeps the low ones; what 64 bits do not hold, and NaN, gives 0.
-    Integer to integer wraps, to float rounds to nearest even. To i1: whether the element differs from zero (NaN does). From i1: 0 or 1.
-    f8 types follow their names; E4M3FN has no infinity, and too large values become its largest value of that sign,
-    as in PyTorch.
+    Float to float rounds to nearest even. Float to i32 and i64 truncates and saturates, and maps NaN to 0. Float to i8,
+    ui8, i16, ui16 and ui32 truncates to 64 bits and keeps the low bits; values that do not fit into 64 bits, and NaN,
+    give 0. Integer to integer wraps; integer to float rounds to nearest even. To i1: whether the element differs from
+    zero (NaN does). From i1: 0 or 1. f8 types behave as their names say; E4M3FN has no infinity, and values that are
+    too large become its largest value of that sign, as in PyTorch.
 
     Example:
     ```mlir
@@ -179,8 +179,9 @@ class HLIR_ReduceOp<string mnemonic> : HLIR_Op<mnemonic, [Pure]> {
 def HLIR_ReduceSumOp : HLIR_ReduceOp<"reduce_sum"> {
   let summary = "sum over the last dim";
   let description = [{
-    Removes the last dim; other dims are brought there by a view, several by a merge. Floats accumulate in at least
-    f32, in any order (the interpreter in f64); integers wrap; i1 is refused. The sum of no elements is 0.
+    Removes the last dim. To reduce other dims, a view moves them there, and merges several into one. Floats accumulate
+    in at least f32, in any order (in the interpreter in f64); integers wrap; i1 is rejected. The sum of no elements is
+    0.
 
     Example:
     ```mlir
@@ -227,8 +228,8 @@ def HLIR_GatherOp : HLIR_Op<"gather", [Pure]> {
   let summary = "rows of a tensor, taken along its first dim by index";
   let description = [{
     `result[i..., r...] = data[indices[i...], r...]`: the result's shape is the indices' shape followed by the data's
-    shape without its first dim. Indices are i32 or i64 and must lie in [0, extent): the importer wraps negative ones;
-    at run time an index outside is an error that names the step, and no access leaves the buffer.
+    shape without its first dim. Indices are i32 or i64 and must be in [0, extent); the importer wraps negative ones. At
+    run time an index out of bounds is an error that names the step, and no access leaves the buffer.
 
     Example:
     ```mlir
@@ -267,8 +268,8 @@ def HLIR_ScatterOp : HLIR_Op<"scatter", [Pure, AllTypesMatch<["dest", "result"]>
 def HLIR_ConstantOp : HLIR_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["value", "result"]>]> {
   let summary = "a tensor known at compile time";
   let description = [{
-    A scalar is a rank-0 constant, broadcast by a view. Larger constants hold at most 64 KiB: a program's parameters are
-    arguments, never constants.
+    A scalar is a rank-0 constant, which a view broadcasts. Constants have at most 64 KiB: parameters of a program are
+    arguments, not constants.
 
     Example:
     ```mlir
@@ -286,9 +287,9 @@ def HLIR_ViewOp : HLIR_Op<"view", [Pure, DeclareOpInterfaceMethods<HLIR_IndexOpI
   let summary = "a tensor read through a map of its index";
   let description = [{
     `result[d0, d1, ...] = operand[map(d0, d1, ...)]`. The only data movement op: permute, broadcast, slice, split,
-    merge, stride, reshape and overlapping windows are all maps. For every index of the result the map must be inside
-    the operand: `llir-check-indices` proves it, or adds a requirement on the symbols (`hlir.requires`), or refuses the
-    map; the verifier refuses maps that are outside for all symbols. No data moves.
+    merge, stride, reshape and overlapping windows are all maps. For every index of the result, the map must be within
+    the operand: `llir-check-indices` proves this, or adds a requirement on the symbols (`hlir.requires`), or rejects
+    the map. The verifier rejects maps that are out of bounds for all symbols. No data moves.
 
     Example:
     ```mlir
@@ -306,8 +307,8 @@ def HLIR_ViewOp : HLIR_Op<"view", [Pure, DeclareOpInterfaceMethods<HLIR_IndexOpI
 def HLIR_SelectOp : HLIR_Op<"select", [Pure, Elementwise, AllTypesMatch<["onTrue", "onFalse", "result"]>]> {
   let summary = "elements of one tensor or another, by a condition";
   let description = [{
-    `onTrue` where the i1 condition holds, else `onFalse`. No arithmetic: an infinity or NaN that is not selected leaves
-    no trace.
+    `onTrue` where the i1 condition holds, else `onFalse`. No arithmetic: an infinity or NaN that is not selected has no
+    effect.
 
     Example:
     ```mlir
@@ -324,8 +325,8 @@ def HLIR_SelectOp : HLIR_Op<"select", [Pure, Elementwise, AllTypesMatch<["onTrue
 def HLIR_BitcastOp : HLIR_Op<"bitcast", [Pure, Elementwise]> {
   let summary = "the bits of each element as those of another element type";
   let description = [{
-    Both types have one width, and neither is i1, whose bytes may only be 0 or 1. No arithmetic: the bits of a NaN stay
-    as they are.
+    Both types have the same width, and neither is i1, whose bytes may only be 0 or 1. No arithmetic: the bits of a NaN
+    do not change.
 
     Example:
     ```mlir
@@ -342,13 +343,15 @@ def HLIR_BitcastOp : HLIR_Op<"bitcast", [Pure, Elementwise]> {
 def HLIR_RepeatOp : HLIR_Op<"repeat", [SingleBlock, AttrSizedOperandSegments, RecursiveMemoryEffects]> {
   let summary = "a region run a number of times over carried values";
   let description = [{
-    Runs the body `trips` times. Block arguments are the carried values, then one value for each list of `each`: the
-    i-th trip sees operand i of each list of `trips` operands (one list for each varying weight); then, for each tensor of
-    `rows`, row i of it, whose leading extent is the number of trips. Outer values may be captured. The body yields the next
-    carried values, then values of the trip: the results are the last carried values, then, for each value of a trip, one
-    for every trip; for the last `stacked` of them one tensor with a row for each trip instead.
+    Runs the body `trips` times. The block arguments are the carried values; then one value for each list of `each`;
+    then one row for each tensor of `rows`. A list of `each` has `trips` operands (one list for each varying weight),
+    and trip i sees operand i. The leading extent of a tensor of `rows` is the number of trips, and trip i sees row i.
+    The body may capture outer values. It yields the next carried values, then values of the trip. The results are the
+    last carried values, then for each value of a trip one result for every trip; for the last `stacked` of them instead
+    one tensor with a row for each trip.
 
-    `trips` is `?` where the leading extent of `rows` is not a number: then nothing is given or wanted trip by trip.
+    `trips` is `?` if the leading extent of `rows` is not a number. The op then has no `each` and no separate results
+    for each trip.
 
     Example:
     ```mlir
@@ -373,17 +376,17 @@ def HLIR_RepeatOp : HLIR_Op<"repeat", [SingleBlock, AttrSizedOperandSegments, Re
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::llvm::LogicalResult verifyTrips();
-    /// The number of trips; nothing where the leading extent of the rows is no number.
+    /// Returns the number of trips; std::nullopt if the leading extent of the rows is not a number.
     std::optional<int64_t> getNumTrips();
-    /// The same over the symbols of the program.
+    /// Returns the number of trips as an expression over the program's symbols.
     ::luminal::Expr getTripsExpr();
-    /// Lists of `each`: one argument of the body for each.
+    /// Returns the number of lists of `each`; the body has one argument for each list.
     unsigned getNumLists() { return getBody().getNumArguments() - getCarried().size() - getRows().size(); }
-    /// Arguments of the body for rows.
+    /// Returns the body's arguments that are rows.
     ::mlir::MutableArrayRef<::mlir::BlockArgument> getRowArguments() {
       return getBody().getArguments().take_back(getRows().size());
     }
-    /// What is yielded for stacked results, which are the last.
+    /// Returns the yielded values of stacked results, which are the last ones.
     ::mlir::OperandRange getStackedValues();
     ::mlir::ResultRange getStackedResults() { return getResults().take_back(getStacked()); }
   }];

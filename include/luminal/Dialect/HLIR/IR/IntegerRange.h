@@ -1,8 +1,8 @@
 //===- IntegerRange.h - Constant bounds of integer elements ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Shared by two analyses: the e-graph's, of classes, and that of
-// llir-prove-indices, of values, which also has bounds over symbols.
+// Two analyses share this: the e-graph's analysis of classes, and that of
+// llir-prove-indices of values, which also has bounds over symbols.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,19 +13,21 @@
 
 namespace luminal::hlir {
 
-/// Inclusive.
+/// An inclusive range.
 struct IntegerRange {
   int64_t lo, hi;
 };
 
-/// The range of the elements of a nonempty integer constant.
+/// Returns the range of the elements of a nonempty integer constant.
 std::optional<IntegerRange> getRange(mlir::DenseIntElementsAttr elements);
 
-/// The range of an expression over an index space, for all symbols in range.
+/// Returns the range of an expression over an index space, for all symbols in
+/// their ranges.
 std::optional<IntegerRange> getRange(const Expr &e,
                                      const Assumptions &assumptions);
 
-/// Whether elements of the type i32 or i64 hold all of it without wrapping.
+/// Returns whether the element type represents the whole range without
+/// wrapping.
 bool holds(mlir::Type element, IntegerRange range);
 
 } // namespace luminal::hlir

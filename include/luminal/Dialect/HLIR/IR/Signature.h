@@ -9,16 +9,16 @@
 
 namespace luminal::hlir {
 
-/// On a function or schedule: [{name = "n", value = #hlir.map<() -> (s0)>}],
-/// the integers that a call gives beside its tensors, and what each is equal
-/// to.
+/// An attribute of a function or schedule: [{name = "n", value = #hlir.map<()
+/// -> (s0)>}], the integers that a call passes besides its tensors, and the
+/// expression that each must equal.
 constexpr llvm::StringLiteral kIntegersAttr = "hlir.integers";
-/// On a result of type tensor<i1>, and on the output of a schedule that it
-/// becomes: where it is false the call fails with this message (string). The
-/// caller does not get the result.
+/// An attribute of a result of type tensor<i1>, and of the schedule's output
+/// for it: if it is false, the call fails with this message (a string). The
+/// caller does not receive the result.
 constexpr llvm::StringLiteral kAssertionAttr = "hlir.assertion";
 
-/// hlir.integers of `op`, read and written.
+/// Read and write hlir.integers of `op`.
 llvm::SmallVector<IntegerInput> getIntegers(mlir::Operation *op);
 void setIntegers(mlir::Operation *op, llvm::ArrayRef<IntegerInput> integers);
 

@@ -12,17 +12,20 @@
 
 namespace luminal::hlir {
 
-/// The ops of a block that its terminator, or an op with effects, needs, in the
-/// order in which they are needed: each after its operands, the first operand's
-/// first. Two blocks that differ in the order of their pure ops have the same.
+/// The ops of a block that its terminator, or an op with effects, depends on,
+/// in the order in which they are needed: each op follows its operands, and the
+/// first operand comes first. Two blocks that differ only in the order of their
+/// pure ops have the same order.
 class Dataflow {
 public:
   explicit Dataflow(mlir::Block &block);
 
   llvm::ArrayRef<mlir::Operation *> getOps() const { return ops; }
-  /// std::nullopt for an op of another block, and for one that nothing needs.
+  /// Returns the position of `op`; std::nullopt for an op of another block, and
+  /// for one that nothing needs.
   std::optional<unsigned> getIndex(mlir::Operation *op) const;
-  /// The same of the op of the block that defines `value`, where one does.
+  /// Returns the position of the op of the block that defines `value`, if there
+  /// is one.
   std::optional<unsigned> getIndex(mlir::Value value) const;
 
 private:
@@ -30,12 +33,12 @@ private:
   llvm::DenseMap<mlir::Operation *, unsigned> indices;
 };
 
-/// Calls fn for each value of the block around `op` that the op reads, itself
-/// or in its regions.
+/// Calls fn for each value of the block around `op` that `op`, or an op in its
+/// regions, reads.
 void forEachRead(mlir::Operation *op, llvm::function_ref<void(mlir::Value)> fn);
 
-/// Puts the ops of a block into the order of Dataflow, and erases those that
-/// are not needed.
+/// Sorts the ops of a block in the order of Dataflow, and erases those that
+/// nothing needs.
 void sortByDataflow(mlir::Block &block);
 
 } // namespace luminal::hlir

@@ -8,9 +8,9 @@
 
 namespace luminal::hlir {
 
-/// Calls `found` for each value of `func` that is one expression of its index,
-/// whatever the symbols are, with a value that was added before it and says so:
-/// an `hlir.iota`, or a view of a constant.
+/// Calls `found` for each value of `func` that is one expression of its index
+/// for all symbols, together with a new value before it that states the
+/// expression: an `hlir.iota`, or a view of a constant.
 void findKnownIntegers(
     mlir::func::FuncOp func,
     llvm::function_ref<void(mlir::Value value, mlir::Value same)> found);

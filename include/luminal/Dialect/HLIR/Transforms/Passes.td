@@ -7,15 +7,14 @@
 include "mlir/Pass/PassBase.td"
 
 def FoldIntegersPass : Pass<"hlir-fold-integers", "::mlir::func::FuncOp"> {
-  let summary = "Write integers that are one expression of their index as that";
+  let summary = "Rewrite integers that are one expression of their index";
   let description = [{
-    Integers and flags that depend on nothing but their index and the program's symbols, such as masks and positions,
-    are linear functions on sets of indices that are known exactly, whatever the symbols are. One that is the same
-    function everywhere becomes a constant or an `hlir.iota`: of a mask that models compute for packed sequences, where
-    there is one sequence, the causal part stays.
-
-    A lookup is read through only where each of its indices is proved inside, and no value whose computation might wrap
-    is folded. A remark tells what each folded value is.
+    Integers and flags that depend only on their index and the program's symbols, such as masks and positions, are
+    linear functions on sets of indices, which are known exactly for all symbols. A value that is the same function on
+    all its indices becomes a constant or an `hlir.iota`. For example, of the mask that models compute for packed
+    sequences, only the causal part remains if there is a single sequence. A lookup is analysed only if each of its
+    indices is proved in bounds, and a value whose computation might wrap is not folded. A remark states each folded
+    value.
 
     Before:
     ```mlir
@@ -33,17 +32,17 @@ def FoldIntegersPass : Pass<"hlir-fold-integers", "::mlir::func::FuncOp"> {
 }
 
 def RollLoopsPass : Pass<"hlir-roll-loops", "::mlir::func::FuncOp"> {
-  let summary = "Write repeated subgraphs as loops";
+  let summary = "Rewrite repeated subgraphs as loops";
   let description = [{
-    Finds subgraphs that follow each other and are equal but for the values that they read, such as the layers of a
-    model, and makes them the trips of one `hlir.repeat`. What a trip reads of the one before is carried, what differs
-    from trip to trip (weights, states, constants) is a list of operands, all else is captured; values of a trip that
-    others read are results for each trip. Later phases then look at one body, whatever the number of trips.
+    Finds consecutive subgraphs that are equal except for the values that they read, such as the layers of a model, and
+    makes them the trips of one `hlir.repeat`. Values that a trip reads from the trip before are carried; values that
+    differ from trip to trip (weights, states, constants) become a list of operands; all other values are captured.
+    Values of a trip that other ops read are results for each trip. Later phases then process one body, whatever the
+    number of trips.
 
-    Depends on the flow of data alone: the order of the ops in the block has no influence. Where anything is rolled, the
-    function's ops are put into the order in which its results need them.
-
-    A remark tells what was rolled, and which repeated run was not, and why.
+    The result depends on the data flow alone; the order of ops in the block has no influence. If something is rolled,
+    the function's ops are sorted in the order in which its results need them. A remark says what was rolled, and which
+    repeated run was not rolled and why.
 
     Before:
     ```mlir
@@ -63,21 +62,23 @@ def RollLoopsPass : Pass<"hlir-roll-loops", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    Option<"minTrips", "min-trips", "unsigned", "3", "Loops of fewer trips stay as they are">,
+    Option<"minTrips", "min-trips", "unsigned", "3", "The fewest trips of a loop that is rolled">,
     Option<"minOps", "min-ops", "unsigned", "16",
-           "Loops with fewer ops in their bodies stay as they are, so that no small pattern is hidden">
+           "The fewest ops in the body of a loop that is rolled, so that small patterns stay visible">
   ];
   let dependentDialects = ["::luminal::hlir::HLIRDialect"];
 }
 
 def SplitLoopsPass : Pass<"hlir-split-loops", "::mlir::func::FuncOp"> {
-  let summary = "Move out of loops over rows what their state does not need";
+  let summary = "Move out of loops over rows what their carried values do not need";
   let description = [{
-    Of a `hlir.repeat` over rows, what the next carried values do not need is computed for all trips at once: products with
-    what a trip reads before the loop, reductions of what it made behind it. What stays is elementwise in what is carried.
+    In a `hlir.repeat` over rows, ops that the next carried values do not depend on are computed for all trips at once:
+    for example, products of the rows before the loop, and reductions of the trips' values after it. Only ops that are
+    elementwise in the carried values stay.
 
-    A loop whose carried values take part in more than their own element, as in a product, gets a list of values in place of
-    rows, and a value for each trip in place of a stacked one, for `hlir-unroll-loops`. Its number of trips must be known.
+    If carried values take part in more than their own element, as in a product, the loop gets a list of values instead
+    of rows, and a value for each trip instead of a stacked one, for `hlir-unroll-loops`. The number of trips must then
+    be known.
 
     Before:
     ```mlir
@@ -100,9 +101,9 @@ def SplitLoopsPass : Pass<"hlir-split-loops", "::mlir::func::FuncOp"> {
 def NarrowSymbolsPass : Pass<"hlir-narrow-symbols", "::mlir::func::FuncOp"> {
   let summary = "Narrow the ranges of a program's symbols";
   let description = [{
-    Each of `ranges` is `NAME=VALUE`, `NAME=LEAST..MOST` or `NAME=LEAST..`, and lies within the range of that symbol. A
-    symbol of one value is that number in every type and attribute: what follows compiles as if the program had been
-    written for it. It stays in the table of symbols.
+    Each of `ranges` is `NAME=VALUE`, `NAME=LEAST..MOST` or `NAME=LEAST..`, and must lie within the range of that
+    symbol. A symbol with a single value is replaced by that number in every type and attribute, so the rest compiles as
+    if the program had been written for it. The symbol stays in the table of symbols.
 
     Before, with `ranges=s=1`:
     ```mlir
@@ -114,20 +115,19 @@ def NarrowSymbolsPass : Pass<"hlir-narrow-symbols", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    ListOption<"ranges", "ranges", "std::string", "The ranges">
+    ListOption<"ranges", "ranges", "std::string", "The new ranges of symbols">
   ];
 }
 
 def UnrollLoopsPass : Pass<"hlir-unroll-loops", "::mlir::func::FuncOp"> {
-  let summary = "Write loops as one trip after the other";
+  let summary = "Replace loops by their trips, one after the other";
   let description = [{
-    Replaces every `hlir.repeat` by its trips: the inverse of `hlir-roll-loops`. The ops of a body may be of any dialect.
-    The function's ops are put into the order in which its results need them, as `hlir-roll-loops` does.
-
-    A function that would have more than a million ops is refused.
+    Replaces every `hlir.repeat` by its trips: the inverse of `hlir-roll-loops`. The ops of a body may be of any
+    dialect. The function's ops are sorted in the order in which its results need them, as in `hlir-roll-loops`. A
+    function that would have more than `max-ops` ops is rejected.
   }];
   let options = [
-    Option<"maxOps", "max-ops", "int64_t", "1000000", "Ops that a function may have afterwards">
+    Option<"maxOps", "max-ops", "int64_t", "1000000", "The most ops that a function may have afterwards">
   ];
 }
 

@@ -1,10 +1,10 @@
 //===- Recurrence.h - Repeated subgraphs as loops -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A recurrence is a list of *trips*: disjoint sets of ops, equal position by
-// position but for the values that they read. It is proposed by repetitions in
-// the order of Dataflow, and defined by what the ops read: whatever was
-// proposed, it is one only if the reads say so. Ops may be of any dialect.
+// A recurrence is a list of *trips*: disjoint sets of ops that are equal,
+// position by position, except for the values that they read. Repetitions in
+// the order of Dataflow only propose candidates; the reads of the ops decide
+// whether a candidate is a recurrence. Ops may be of any dialect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,12 +23,13 @@ struct BodyValue {
   bool operator==(const BodyValue &) const = default;
 };
 
+/// Repeated subgraphs that can become a loop.
 struct Recurrence {
-  /// The ops of each trip, by position, each after those of its trip that it
-  /// reads.
+  /// The ops of each trip, by position. Each op follows the ops of its trip
+  /// that it reads.
   std::vector<std::vector<mlir::Operation *>> trips;
 
-  /// What an op of the body reads.
+  /// How an op of the body reads a value.
   struct Read {
     enum Kind {
       Inner,    ///< a value of the same trip: `value`
@@ -39,7 +40,7 @@ struct Recurrence {
     BodyValue value = {};
     unsigned index = 0;
   };
-  /// By position and operand.
+  /// The reads, by position and operand.
   std::vector<llvm::SmallVector<Read, 3>> reads;
 
   struct CarriedValue {
@@ -51,7 +52,7 @@ struct Recurrence {
   std::vector<llvm::SmallVector<mlir::Value>> each;
 
   unsigned getNumOps() const { return reads.size(); }
-  /// Ops that a loop is shorter by.
+  /// Returns the number of ops that a loop saves.
   uint64_t getSaving() const {
     return uint64_t(reads.size()) * (trips.size() - 1);
   }
@@ -62,13 +63,13 @@ struct Recurrence {
 
 struct RecurrenceLimits {
   unsigned minTrips = 3, minOps = 16;
-  /// A step with fewer ops counts where a loop is shorter by that many.
+  /// A body with fewer ops counts if the loop saves at least that many.
   unsigned minSaved = 256;
 };
 
-/// The recurrence of a block that saves most ops; std::nullopt where there is
-/// none. `missed` is called for runs of equal ops that are none, with the first
-/// op of the run, its length in ops and why.
+/// Returns the recurrence of a block that saves the most ops; std::nullopt if
+/// there is none. Calls `missed` for runs of equal ops that are no recurrence,
+/// with the first op of the run, its length in ops, and the reason.
 std::optional<Recurrence> findRecurrence(
     const Dataflow &flow, const RecurrenceLimits &limits,
     llvm::function_ref<void(mlir::Operation *, unsigned, llvm::StringRef)>

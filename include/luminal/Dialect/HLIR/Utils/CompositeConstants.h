@@ -1,8 +1,9 @@
 //===- CompositeConstants.h - Constants of the composites -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Read by the composer and by the rules that recognise what it spells. All are
-// the f64 nearest to the exact value; a spelling in f32 rounds them once more.
+// Used by the composer, and by the rules that recognise its spellings. Each
+// constant is the f64 nearest to the exact value; a spelling in f32 rounds it
+// once more.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,7 @@ constexpr double kSqrtHalf = 0.7071067811865476;
 constexpr double kSqrtTwoOverPi = 0.7978845608028654;
 constexpr double kGeluCubic = 0.044715;
 
-/// tanh(x) / x in powers of x^2, used where |x| is below kTanhNear.
+/// The series of tanh(x) / x in x^2, used for |x| below kTanhNear.
 constexpr double kTanhNear = 0.1;
 constexpr double kTanhSeries[] = {1.0,
                                   -0.3333333333333333,
@@ -29,7 +30,7 @@ constexpr double kTanhSeries[] = {1.0,
                                   -0.008863235529902197,
                                   0.003592128036572481};
 
-/// atan(x) / x in powers of x^2, used below tan(pi / 16).
+/// The series of atan(x) / x in x^2, used below tan(pi / 16).
 constexpr double kAtanSeries[] = {1.0,
                                   -0.3333333333333333,
                                   0.2,
@@ -45,11 +46,11 @@ constexpr double kAtanSeries[] = {1.0,
                                   0.04};
 constexpr double kHalfPi = 1.5707963267948966;
 
-/// Above this, adding 1 to the square of a number does not change an f64, and
-/// the square may overflow.
+/// Above this, adding 1 to the square of an f64 does not change it, and the
+/// square may overflow.
 constexpr double kLarge = 1e10;
 
-/// 2 sinh(x/2) / x in powers of (x/2)^2, used where |x| is below kExpm1Near.
+/// The series of 2 sinh(x/2) / x in (x/2)^2, used for |x| below kExpm1Near.
 constexpr double kExpm1Near = 1.0;
 constexpr double kSinhSeries[] = {1.0,
                                   0.16666666666666666,
@@ -59,7 +60,7 @@ constexpr double kSinhSeries[] = {1.0,
                                   2.505210838544172e-08,
                                   1.6059043836821613e-10};
 
-/// 2 atanh(s) / s in powers of s^2, used where |x| is below kLog1pNear.
+/// The series of 2 atanh(s) / s in s^2, used for |x| below kLog1pNear.
 constexpr double kLog1pNear = 0.1;
 constexpr double kAtanhSeries[] = {2.0,
                                    0.6666666666666666,
@@ -69,7 +70,7 @@ constexpr double kAtanhSeries[] = {2.0,
                                    0.18181818181818182,
                                    0.15384615384615385};
 
-/// Nodes t of the 24-point Gauss and Legendre rule on [0, 1], as -t^2 log2(e),
+/// The nodes t of the 24-point Gauss-Legendre rule on [0, 1], as -t^2 log2(e),
 /// and its weights times 2 / sqrt(pi).
 constexpr size_t kErfNodes = 24;
 constexpr double kErfExponents[kErfNodes] = {

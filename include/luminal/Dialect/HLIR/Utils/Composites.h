@@ -1,12 +1,12 @@
 //===- Composites.h - Composite functions in HLIR ops ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Everything that is not a primitive is spelled here, once, and recovered by
-// the rules of lib/EqSat/Rules. The importer and the C++ front end call these;
-// no other code spells a composite. A scalar function is computed one type
-// wider (f16, bf16 -> f32; f32 -> f64; f64 stays) and rounded once;
-// comparisons, selects and integer forms are exact. All operands of one call
-// have one shape; `broadcastTo` makes it so.
+// Every function that is not a primitive is spelled in HLIR here, and only
+// here; the rules of lib/EqSat/Rules recognise these spellings. The importer
+// and the C++ front end call these functions. A scalar function is computed in
+// the next wider type (f16, bf16 -> f32; f32 -> f64; f64 stays) and rounded
+// once. Comparisons, selects and integer forms are exact. All operands of a
+// call have one shape; `broadcastTo` makes it so.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,12 +19,12 @@
 
 namespace luminal::hlir {
 
-/// The type in which elements of `type` are computed: of storage types f32 for
-/// floats, and i32 for integers (i64 for ui32), whose low bits are then those
-/// of the result; every other type itself.
+/// Returns the type in which elements of `type` are computed. For storage
+/// types: f32 for floats, and i32 for integers (i64 for ui32), whose low bits
+/// are the bits of the result. Other types are computed as they are.
 mlir::Type computedType(mlir::Type type);
 
-/// (d0, d1, ...), `rank` of them: what a map is where it changes no dim.
+/// Returns (d0, d1, ...) with `rank` dims: the identity map.
 llvm::SmallVector<Expr> identityMap(unsigned rank);
 
 /// Builds HLIR at the insertion point of an ImplicitLocOpBuilder-like pair
@@ -39,13 +39,13 @@ public:
   mlir::OpBuilder &getBuilder() { return builder; }
   const Assumptions &getAssumptions() const { return assumptions; }
 
-  /// Whether all ops built since the last call are well-formed. Where an extent
-  /// is negative, or it or an index exceeds 64 bits, the error says which: the
-  /// values then have another shape, and must be discarded.
+  /// Returns whether all ops built since the last call are well-formed. If an
+  /// extent is negative, or an extent or index exceeds 64 bits, the error says
+  /// which one. The values then have another shape and must be discarded.
   Status checkShapes();
 
-  // Constants. `like` gives the shape; the element type is `like`'s unless
-  // given. Of an integer type, the whole part of a double.
+  // Constants. `like` gives the shape, and the element type unless one is
+  // given. For an integer type, the double is truncated.
   mlir::Value scalar(mlir::Type elementType, double value);
   mlir::Value scalarInt(mlir::Type elementType, int64_t value);
   mlir::Value splat(mlir::Value like, double value,
@@ -54,8 +54,8 @@ public:
                        mlir::Type elementType = {});
   mlir::Value full(llvm::ArrayRef<Expr> extents, mlir::Value scalarValue);
 
-  // Movement. Each is one hlir.view with a simplified map (or the operand
-  // itself where the view is the identity).
+  // Movement. Each is one hlir.view with a simplified map, or the operand
+  // itself if the view is the identity.
   mlir::Value view(mlir::Value x, llvm::ArrayRef<Expr> extents,
                    llvm::ArrayRef<Expr> map);
   /// Right-aligned broadcast of size-1 dims and missing leading dims.
@@ -66,13 +66,13 @@ public:
   mlir::Value slice(mlir::Value x, unsigned axis, Expr start, Expr extent,
                     Expr step = Expr(1));
   mlir::Value unsqueeze(mlir::Value x, unsigned axis);
-  /// The parts after each other along a dim, in which each has an element.
+  /// Concatenates the parts along a dim.
   mlir::Value concat(llvm::ArrayRef<mlir::Value> parts, unsigned axis);
   mlir::Value squeeze(mlir::Value x, unsigned axis);
 
   // Elementwise.
   mlir::Value cast(mlir::Value x, mlir::Type elementType);
-  /// The same bits as elements of another type of the same width.
+  /// Reinterprets the bits as elements of another type of the same width.
   mlir::Value bitcast(mlir::Value x, mlir::Type elementType);
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value sub(mlir::Value a, mlir::Value b);
@@ -80,8 +80,8 @@ public:
   mlir::Value neg(mlir::Value a);
   /// True division of floats.
   mlir::Value div(mlir::Value a, mlir::Value b);
-  /// Integer or float quotient rounded down / toward zero, and the remainder
-  /// with the divisor's sign (Python's %).
+  /// Quotient rounded down, or toward zero; and the remainder with the
+  /// divisor's sign (Python's %). For integers and floats.
   mlir::Value floorDiv(mlir::Value a, mlir::Value b);
   mlir::Value truncDiv(mlir::Value a, mlir::Value b);
   mlir::Value floorMod(mlir::Value a, mlir::Value b);
@@ -113,7 +113,7 @@ public:
   mlir::Value silu(mlir::Value x);
   mlir::Value gelu(mlir::Value x);
   mlir::Value geluTanh(mlir::Value x);
-  /// Of floats.
+  /// For floats only.
   mlir::Value pow(mlir::Value x, mlir::Value y);
   /// x ^ n for a constant n, as PyTorch's scalar pow (2, 3, 0.5, -1, ... by
   /// multiplication, sqrt and recip).
@@ -137,8 +137,8 @@ public:
   mlir::Value select(mlir::Value condition, mlir::Value onTrue,
                      mlir::Value onFalse);
 
-  // Over dims (axes as given, non-negative, ascending; keepDim leaves extent-1
-  // dims).
+  // Over dims. Axes are non-negative and ascending; keepDim keeps them as dims
+  // of extent 1.
   mlir::Value reduceSum(mlir::Value x, llvm::ArrayRef<unsigned> axes,
                         bool keepDim);
   mlir::Value reduceMax(mlir::Value x, llvm::ArrayRef<unsigned> axes,
@@ -147,20 +147,20 @@ public:
                         bool keepDim);
   mlir::Value mean(mlir::Value x, llvm::ArrayRef<unsigned> axes, bool keepDim);
   mlir::Value softmax(mlir::Value x, unsigned axis);
-  /// Mean and reciprocal standard deviation over the last dim, and the
-  /// normalised value (no scale or shift).
+  /// The value normalised by mean and standard deviation over the last dim,
+  /// without scale and shift.
   mlir::Value layerNorm(mlir::Value x, double eps);
   mlir::Value rmsNorm(mlir::Value x, double eps);
 
   /// a [batch..., m, k] times b [batch..., k, n], batch extents equal; f16 and
   /// bf16 multiply and accumulate in f32 and round once.
   mlir::Value matmul(mlir::Value a, mlir::Value b);
-  /// x [groups..., ..., k] times w [groups..., n, k] transposed, as a rule
-  /// without groups.
+  /// x [groups..., ..., k] times the transpose of w [groups..., n, k]; usually
+  /// there are no groups.
   mlir::Value linear(mlir::Value x, mlir::Value w);
 
   // Index ops.
-  /// `value` over the index space of `extents`, as i64.
+  /// `value`, an expression over the index space of `extents`, as i64.
   mlir::Value iota(llvm::ArrayRef<Expr> extents, Expr value);
   mlir::Value gather(mlir::Value data, mlir::Value indices);
   mlir::Value scatter(Combine combine, mlir::Value dest, mlir::Value indices,

@@ -10,8 +10,8 @@
 
 namespace luminal {
 
-/// Erases the ops of a block whose results nothing reads, and what only they
-/// read. Ops without results stay, and so do those in regions of ops that stay.
+/// Erases the ops of a block without readers, and the ops that only these read.
+/// Ops without results stay, and so do ops in regions of ops that stay.
 inline void eraseDeadOps(mlir::Block &block) {
   for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (mlir::isOpTriviallyDead(&op))

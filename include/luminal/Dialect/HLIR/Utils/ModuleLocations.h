@@ -1,9 +1,10 @@
 //===- ModuleLocations.h - The user's modules in locations ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// An op that was imported has the name of its node as a NameLoc. Inside that
-// stands the path of the node's module, where it is known, as another one:
-// loc("linear"("layers.0.fc"("model.py":7:0))). It is in no key of a cache.
+// The location of an imported op is a NameLoc with the name of its graph node.
+// It contains another NameLoc with the path of the node's module, if that is
+// known: loc("linear"("layers.0.fc"("model.py":7:0))). No cache key contains
+// it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,21 +16,23 @@
 
 namespace luminal {
 
-/// `place`, of a node of the graph in the module of that path.
+/// Returns `place` as the place of a graph node in the module at that path.
 mlir::Location locateInModule(mlir::Location place, llvm::StringRef path);
 
-/// The nodes of the graph that a location names, each with the path of its
-/// module, or an empty one.
+/// Calls fn for each graph node that a location names, with the path of its
+/// module (empty if unknown).
 void walkNodes(
     mlir::Location loc,
     llvm::function_ref<void(llvm::StringRef node, llvm::StringRef module)> fn);
 
-/// Their modules as one name ("layers.*.mlp: gate, up"), or nothing.
+/// Returns the modules of a location as one name ("layers.*.mlp: gate, up");
+/// empty if there are none.
 std::string getModules(mlir::Location loc);
 
-/// The modules of all nodes that `root` and the ops inside it come from.
+/// Returns the modules of all nodes that `root` and the ops inside it come
+/// from.
 ModuleTable collectModules(mlir::Operation *root);
-/// Takes them out of the locations; or puts them in, where there are none.
+/// Remove the modules from locations, and add them to locations without any.
 void stripModules(mlir::Operation *root);
 void restoreModules(mlir::Operation *root, const ModuleTable &table);
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A pass reports each of its decisions as a remark (--remarks-filter=PASS) and,
-// in builds with assertions, to -debug-only=PASS. Where remarks are off, a
+// in builds with assertions, to -debug-only=PASS. If remarks are off, a
 // decision costs one test: callers check isListening() before they format text.
 //
 //===----------------------------------------------------------------------===//
@@ -15,29 +15,29 @@
 
 namespace luminal {
 
-/// `file:line:column` of the first place in a file that `loc` names, or
+/// Returns `file:line:column` of the first place in a file that `loc` names, or
 /// `an unknown location`.
 std::string describe(mlir::Location loc);
 
-/// The remarks of one pass about one function. May be used by several threads.
+/// The remarks of one pass about one function. Thread-safe.
 class Reporter {
 public:
   using Arg = mlir::remark::detail::Remark::Arg;
 
-  /// `pass` is the argument of the pass, its DEBUG_TYPE; it and `function`
+  /// `pass` is the argument of the pass, its DEBUG_TYPE. Both strings must
   /// outlive the reporter.
   Reporter(mlir::MLIRContext *context, llvm::StringRef pass,
            llvm::StringRef function);
 
   bool isListening() const { return listening; }
 
-  /// What was done.
+  /// Reports something that was done.
   void passed(mlir::Location loc, llvm::StringRef name,
               llvm::ArrayRef<Arg> args) const;
-  /// What was not done, with the argument `reason`.
+  /// Reports something that was not done, with the argument `reason`.
   void missed(mlir::Location loc, llvm::StringRef name,
               llvm::ArrayRef<Arg> args) const;
-  /// A figure or choice that is neither passed nor missed.
+  /// Reports a figure or choice that is neither.
   void analysis(mlir::Location loc, llvm::StringRef name,
                 llvm::ArrayRef<Arg> args) const;
 

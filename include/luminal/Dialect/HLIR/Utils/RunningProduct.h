@@ -1,9 +1,10 @@
 //===- RunningProduct.h - Cumulative products -------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// HLIR has no reduction by products. A running product doubles: each element is
-// multiplied by the one 1, 2, 4, ... places before. What front ends spell and
-// what rules recover (Scan.pdll) is the same function.
+// HLIR has no product reduction. A running product is computed by doubling:
+// each element is multiplied by the elements 1, 2, 4, ... places before. Front
+// ends spell it with this function, and rules (Scan.pdll) recognise the same
+// spelling.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,18 +15,20 @@
 
 namespace luminal::hlir {
 
-/// Elements at index + offset along `axis`, `fill` where there is none.
+/// Returns the elements at index + offset along `axis`, and `fill` where there
+/// is none.
 mlir::Value shifted(Composer &c, mlir::Value x, unsigned axis,
                     const Expr &offset, const Expr &extent, mlir::Value fill);
 
-/// Each element multiplied by those before it: `steps` doublings.
+/// Returns each element multiplied by all elements before it, in `steps`
+/// doublings.
 mlir::Value doubledProduct(Composer &c, mlir::Value x, unsigned axis,
                            unsigned steps);
 
-/// The same of f64, as from the left, rounded to `type` at each step as far as
-/// overflow is concerned: a product that became infinite stays so until an
-/// element is zero, one that became zero until an element is infinite, and then
-/// it is NaN.
+/// The same for f64, with the overflow behaviour of a product from the left
+/// that is rounded to `type` at each step: a product that became infinite stays
+/// infinite until an element is zero, one that became zero stays zero until an
+/// element is infinite; from then on it is NaN.
 mlir::Value runningProduct(Composer &c, mlir::Value v, unsigned axis,
                            unsigned steps, mlir::Type type);
 
