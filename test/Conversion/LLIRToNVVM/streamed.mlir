@@ -13,7 +13,7 @@
 // lie across k. Both are copied while the chunk before is computed. A maximum is exchanged by the four threads of a row;
 // both products are a library's no more.
 // REMARK: op=gemm, reason="its kernel walks other anchors jointly"
-// REMARK: anchors=4, chunk=32, form="anchors jointly over one streamed dim"
+// REMARK: anchors=4, chunk=32, form="anchors in one loop over a streamed dim"
 // CHECK-LABEL: @half
 // CHECK: llir.kernel(%arg0, %arg1, %arg2) loops<grid(d1, d2:64) stream(d3:32) threads(128, 128) op0 = block {columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, stages = 2, use = mma} op{{.*}} = joint {blocks = 2} op{{.*}} = joint {blocks = 2} op{{.*}} = block {columnalong = own, columnlanes = 8, stages = 2, use = mma}>
 // CHECK-NOT: llir.kernel

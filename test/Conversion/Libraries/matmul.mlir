@@ -94,7 +94,7 @@ func.func @dynamic(%x: tensor<?x4096xbf16, #hlir.dims<n>>, %w: tensor<4096x4096x
 // A kernel of one row is bound by memory.
 // CHECK-LABEL: @row
 // CHECK: llir.gemm
-// REMARK: remark: [Missed] library{{.*}} reason="kernels take no longer", rows=1
+// REMARK: remark: [Missed] library{{.*}} reason="kernels are as fast", rows=1
 func.func @row(%x: tensor<4096xbf16>, %w: tensor<4096x4096xbf16>) -> tensor<4096xbf16> {
   %0 = llir.gemm %x, %w k(4096) <(d0, d1) -> (d1)>, <(d0, d1) -> (d0, d1)> : tensor<4096xbf16>, tensor<4096x4096xbf16> -> tensor<4096xbf16>
   return %0 : tensor<4096xbf16>
@@ -105,7 +105,7 @@ func.func @row(%x: tensor<4096xbf16>, %w: tensor<4096x4096xbf16>) -> tensor<4096
 // A call of the library takes longer than a small product.
 // CHECK-LABEL: @small
 // CHECK: llir.gemm
-// REMARK: remark: [Missed] library{{.*}} reason="kernels take no longer", rows=16
+// REMARK: remark: [Missed] library{{.*}} reason="kernels are as fast", rows=16
 func.func @small(%x: tensor<16x64xf32>, %w: tensor<64x64xf32>) -> tensor<16x64xf32> {
   %0 = llir.gemm %x, %w k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<16x64xf32>, tensor<64x64xf32> -> tensor<16x64xf32>
   return %0 : tensor<16x64xf32>
@@ -115,7 +115,7 @@ func.func @small(%x: tensor<16x64xf32>, %w: tensor<64x64xf32>) -> tensor<16x64xf
 
 // CHECK-LABEL: @windows
 // CHECK: llir.gemm
-// REMARK: remark: [Missed] library{{.*}} reason="the elements of an operand do not lie at linear positions"
+// REMARK: remark: [Missed] library{{.*}} reason="the elements of an operand are not at linear positions"
 func.func @windows(%x: tensor<512x1024xf32>, %w: tensor<1024x1024xf32>) -> tensor<512x1024xf32> {
   %0 = llir.gemm %x, %w k(1024) <(d0, d1, d2) -> (d0, (d1 + d2) mod 1024)>, <(d0, d1, d2) -> (d2, d1)> : tensor<512x1024xf32>, tensor<1024x1024xf32> -> tensor<512x1024xf32>
   return %0 : tensor<512x1024xf32>
@@ -125,7 +125,7 @@ func.func @windows(%x: tensor<512x1024xf32>, %w: tensor<1024x1024xf32>) -> tenso
 
 // CHECK-LABEL: @overlap
 // CHECK: llir.gemm
-// REMARK: remark: [Missed] library{{.*}} reason="neither rows nor columns of a matrix are neighbours in memory"
+// REMARK: remark: [Missed] library{{.*}} reason="neither the rows nor the columns of a matrix are contiguous"
 func.func @overlap(%x: tensor<2047xf32>, %w: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
   %0 = llir.gemm %x, %w k(1024) <(d0, d1, d2) -> (d0 + d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<2047xf32>, tensor<1024x1024xf32> -> tensor<1024x1024xf32>
   return %0 : tensor<1024x1024xf32>
@@ -145,7 +145,7 @@ func.func @integers(%x: tensor<1024x1024xi32>) -> tensor<1024x1024xi32> {
 
 // CHECK-LABEL: @empty
 // CHECK: llir.gemm
-// REMARK: remark: [Missed] library{{.*}} reason="it may sum over nothing"
+// REMARK: remark: [Missed] library{{.*}} reason="the contracted dim may be empty"
 func.func @empty(%x: tensor<1024x?xf32, #hlir.dims<n>>) -> tensor<1024x1024xf32> attributes {hlir.symbols = #hlir.symbols<n in [0, 4096]>} {
   %0 = llir.gemm %x, %x k(n) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<1024x?xf32, #hlir.dims<n>>, tensor<1024x?xf32, #hlir.dims<n>> -> tensor<1024x1024xf32>
   return %0 : tensor<1024x1024xf32>
@@ -219,7 +219,7 @@ func.func @readTwice(%x: tensor<512x1024xbf16>, %w: tensor<1024x1024xbf16>) -> (
 // longer than kernels. f32 has no such loss.
 // CHECK-LABEL: @odd_rows(
 // CHECK-NOT: cublaslt
-// REMARK: remark: [Missed] library{{.*}} columns=50257{{.*}} reason="kernels take no longer"
+// REMARK: remark: [Missed] library{{.*}} columns=50257{{.*}} reason="kernels are as fast"
 func.func @odd_rows(%x: tensor<4096x768xf16>, %w: tensor<50257x768xf16>) -> tensor<4096x50257xf16> {
   %r = llir.gemm %x, %w k(768) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<4096x768xf16>, tensor<50257x768xf16> -> tensor<4096x50257xf16>
   return %r : tensor<4096x50257xf16>

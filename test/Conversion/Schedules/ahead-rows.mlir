@@ -3,8 +3,8 @@
 // RUN: luminal-opt %s --llir-schedule-kernels=arch=sapphirerapids --convert-llir-to-llvm="arch=sapphirerapids keep-loops" | FileCheck %s --check-prefix=CODE
 
 // CHECK-NOT: next rows
-// CHECK: Function=near | {{.*}}next rows not brought because="rows are in the second cache"
-// CHECK: Function=long | {{.*}}next rows not brought because="two rows leave the first cache no room
+// CHECK: Function=near | {{.*}}next rows not brought because="rows are in L2"
+// CHECK: Function=long | {{.*}}next rows not brought because="two rows do not leave enough room in L1
 
 // A vector of 16 floats is a line, so that each brings one.
 // CHECK-LABEL: func.func @far

@@ -4,8 +4,8 @@
 // RUN: luminal-opt %s --llir-schedule-kernels=arch=sapphirerapids --convert-llir-to-llvm="arch=sapphirerapids keep-loops" | FileCheck %s --check-prefix=CODE
 // RUN: luminal-opt %s --llir-schedule-kernels=arch=sapphirerapids --convert-llir-to-llvm=arch=sapphirerapids | FileCheck %s --check-prefix=LLVM
 
-// CHECK: Function=added | {{.*}} results="brought while a tile is summed"
-// CHECK: Function=image | {{.*}} results="brought while a tile is summed"
+// CHECK: Function=added | {{.*}} results="prefetched while a tile is summed"
+// CHECK: Function=image | {{.*}} results="prefetched while a tile is summed"
 // CHECK-NOT: results=
 
 // CHECK-LABEL: func.func private @added

@@ -2,7 +2,7 @@
 // RUN: luminal-opt %s --llir-schedule-kernels="target=cuda arch=sm_90a" --split-input-file --verify-diagnostics
 
 func.func @cores(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64xf32> {
-  // expected-error @+1 {{its schedule takes the tensor cores, which multiply f16 or bf16 and add f32}}
+  // expected-error @+1 {{its schedule uses tensor cores, which multiply f16 or bf16 and add f32}}
   %0 = llir.kernel(%a, %b) loops<grid(d1:64, d0:64) threads(256, 256) op0 = block {depth = 16, use = mma}> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> {
   ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
     %1 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
@@ -14,7 +14,7 @@ func.func @cores(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64xf
 
 // -----
 func.func @team(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64xf32> {
-  // expected-error @+1 {{its schedule has a tile for a team of 32 threads of 256, expected all of 256}}
+  // expected-error @+1 {{its schedule has a tile for a thread group of 32 threads of 256, expected all of 256}}
   %0 = llir.kernel(%a, %b) loops<grid(d1:64, d0:64) threads(256, 32) op0 = block {depth = 16, use = fma}> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> {
   ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
     %1 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
@@ -77,7 +77,7 @@ func.func @parts(%a: tensor<64x256xf16>, %b: tensor<64x256xf16>) -> tensor<64x64
 
 // -----
 func.func @groups(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
-  // expected-error @+1 {{its schedule multiplies by four warps together, which takes a machine that does, stages, and 64 rows for each four}}
+  // expected-error @+1 {{its schedule multiplies with wgmma, which requires a machine that has it, stages, and 64 rows for each four}}
   %0 = llir.kernel(%a, %b) loops<grid(d1:64, d0:64) threads(128, 128) op0 = block {depth = 64, columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, use = wgmma}> : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16> {
   ^bb0(%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>):
     %1 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
@@ -212,7 +212,7 @@ func.func @rows_at_once(%a: tensor<64x64xf32>, %b: tensor<3x64x64xf32>, %i: tens
 
 // -----
 func.func @parts_of_teams_across(%a: tensor<65536x1000xf32>) -> tensor<1000xf32> {
-  // expected-error @+1 {{its schedule has parts of vectors across rows, which a team of 2 threads does not share}}
+  // expected-error @+1 {{its schedule has parts of vectors across rows, which a thread group of 2 threads does not share}}
   %r = llir.kernel(%a) loops<grid(d0:4 v4) stream(d1:all) parts(2) threads(256, 2) op1 = pass {unroll = 2}> : (tensor<65536x1000xf32>) -> tensor<1000xf32> {
   ^bb0(%x: tensor<65536x1000xf32>):
     %0 = llir.view %x <(d0, d1) -> (d1, d0)> : tensor<65536x1000xf32> -> tensor<1000x65536xf32>

@@ -32,7 +32,7 @@ func.func @symbol(%a: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 func.func @no_form(%a: tensor<4x8xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{its schedule says nothing of op0, reduce}}
+  // expected-error @+1 {{its schedule states no form for op0, reduce}}
   %r = llir.kernel(%a) loops<grid(d0) stream(d1:all)> : (tensor<4x8xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4x8xf32>):
     %0 = llir.reduce sum %x : tensor<4x8xf32> -> tensor<4xf32>
@@ -155,7 +155,7 @@ func.func @packing(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64
 
 // -----
 func.func @two_shapes(%a: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<8x4xf32>) {
-  // expected-error @+1 {{has no schedule on this target, no elements because the results have not one shape}}
+  // expected-error @+1 {{has no schedule on this target, no elements because the results have different shapes}}
   %r:2 = llir.kernel(%a) : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<8x4xf32>) {
   ^bb0(%x: tensor<4x8xf32>):
     %0 = llir.view %x <(d0, d1) -> (d1, d0)> : tensor<4x8xf32> -> tensor<8x4xf32>
@@ -166,7 +166,7 @@ func.func @two_shapes(%a: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<8x4xf32>)
 
 // -----
 func.func @two_updates(%a: tensor<4xf32>, %i: tensor<2xi64>, %u: tensor<2xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{has no schedule on this target, no elements because its loops are not a reduction's}}
+  // expected-error @+1 {{has no schedule on this target, no elements because its loops are not those of a reduction}}
   %r = llir.kernel(%a, %i, %u) : (tensor<4xf32>, tensor<2xi64>, tensor<2xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4xf32>, %j: tensor<2xi64>, %v: tensor<2xf32>):
     %0 = llir.scatter set %x, %j, %v : tensor<4xf32>, tensor<2xi64>, tensor<2xf32>
@@ -226,7 +226,7 @@ func.func @stage_rows(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64
 
 // -----
 func.func @stream_without(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64xf32> {
-  // expected-error @+1 {{its schedule walks anchors jointly, but its stream is not the dim after those of the parallel space}}
+  // expected-error @+1 {{its schedule runs anchors in one loop, but its stream is not the dim after those of the parallel space}}
   %r = llir.kernel(%a, %b) loops<grid(d0:all) op0 = tile {lanes = 8, pack = columns, panel = 16, rows = 4, vectors = 2} op1 = joint> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64xf32> {
   ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
     %0 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
@@ -238,7 +238,7 @@ func.func @stream_without(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tenso
 
 // -----
 func.func @stream_all(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64xf32> {
-  // expected-error @+1 {{its schedule walks anchors jointly, but its stream has no chunk, or lanes}}
+  // expected-error @+1 {{its schedule runs anchors in one loop, but its stream has no chunk, or lanes}}
   %r = llir.kernel(%a, %b) loops<grid(d0:all) stream(d1:all) op0 = tile {lanes = 8, pack = columns, panel = 16, rows = 4, vectors = 2} op1 = joint> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64xf32> {
   ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
     %0 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
@@ -287,7 +287,7 @@ func.func @stream_product(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tenso
 // -----
 // Terms that are divided by their sum need it complete.
 func.func @stream_complete(%a: tensor<64x64xf32>, %b: tensor<64x8xf32>) -> tensor<64x8xf32> {
-  // expected-error @+1 {{its schedule walks anchors jointly, but it needs an anchor before it complete}}
+  // expected-error @+1 {{its schedule runs anchors in one loop, but it needs the final result of an anchor before it}}
   %r = llir.kernel(%a, %b) loops<grid(d0:all) stream(d1:16) op0 = joint op3 = tile {lanes = 8, pack = columns, panel = 8, rows = 4, vectors = 1}> : (tensor<64x64xf32>, tensor<64x8xf32>) -> tensor<64x8xf32> {
   ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x8xf32>):
     %0 = llir.reduce sum %x : tensor<64x64xf32> -> tensor<64xf32>
@@ -302,7 +302,7 @@ func.func @stream_complete(%a: tensor<64x64xf32>, %b: tensor<64x8xf32>) -> tenso
 // -----
 // Nor may the reference be the maximum of other values.
 func.func @stream_reference(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64xf32> {
-  // expected-error @+1 {{its schedule walks anchors jointly, but its terms are relative to the maximum of other values}}
+  // expected-error @+1 {{its schedule runs anchors in one loop, but its terms are relative to the maximum of other values}}
   %r = llir.kernel(%a, %b) loops<grid(d0:all) stream(d1:16) op0 = joint op4 = joint> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64xf32> {
   ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
     %0 = llir.reduce max %x : tensor<64x64xf32> -> tensor<64xf32>
@@ -318,7 +318,7 @@ func.func @stream_reference(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> ten
 // -----
 // A result of all scores would have to be kept.
 func.func @stream_scores(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> (tensor<64xf32>, tensor<64x64xf32>) {
-  // expected-error @+1 {{its schedule walks anchors jointly, but a result reads all of its elements}}
+  // expected-error @+1 {{its schedule runs anchors in one loop, but a result reads all of its elements}}
   %r:2 = llir.kernel(%a, %b) loops<grid(d0:all) stream(d1:16) op0 = tile {lanes = 8, pack = columns, panel = 16, rows = 4, vectors = 2} op1 = joint> : (tensor<64x64xf32>, tensor<64x64xf32>) -> (tensor<64xf32>, tensor<64x64xf32>) {
   ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
     %0 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
@@ -330,7 +330,7 @@ func.func @stream_scores(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> (tenso
 
 // -----
 func.func @stream_of_two_products(%a: tensor<64x64xf32>, %b: tensor<64x32xf32>) -> (tensor<64x32xf32>, tensor<64x16xf32>) {
-  // expected-error @+1 {{its schedule walks anchors jointly, but no product sums over what another one makes}}
+  // expected-error @+1 {{its schedule runs anchors in one loop, but no product sums over the results of another product}}
   %r:2 = llir.kernel(%a, %b) loops<grid(d0:all) stream(d1:16) op0 = tile {lanes = 8, pack = columns, panel = 16, rows = 4, vectors = 2} op1 = tile {lanes = 8, pack = columns, panel = 16, rows = 4, vectors = 2}> : (tensor<64x64xf32>, tensor<64x32xf32>) -> (tensor<64x32xf32>, tensor<64x16xf32>) {
   ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x32xf32>):
     %0 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<64x64xf32>, tensor<64x32xf32> -> tensor<64x32xf32>

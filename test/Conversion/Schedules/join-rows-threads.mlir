@@ -8,7 +8,7 @@
 // CHECK: llir.segment_reduce
 // CHECK-NOT: llir.kernel
 // CHECK: return
-// REMARK: [Passed] rows {{.*}} Function=bag | {{.*}}form="rows by teams of threads, step by step", kernels={{[0-9]+}}
+// REMARK: [Passed] rows {{.*}} Function=bag | {{.*}}form="rows by thread groups, step by step", kernels={{[0-9]+}}
 func.func @bag(%x: tensor<?x13xf32, #hlir.dims<b>>, %w: tensor<16x13xf32>, %t: tensor<100x16xf32>, %i: tensor<?xi64, #hlir.dims<n>>, %o: tensor<?xi64, #hlir.dims<b>>, %v: tensor<9x4xf32>) -> tensor<?x9xf32, #hlir.dims<b>>
     attributes {hlir.symbols = #hlir.symbols<b in [1, 4096], n in [1, 65536]>} {
   %0 = llir.gemm %x, %w k(13) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<?x13xf32, #hlir.dims<b>>, tensor<16x13xf32> -> tensor<?x16xf32, #hlir.dims<b>>
@@ -33,7 +33,7 @@ func.func @bag(%x: tensor<?x13xf32, #hlir.dims<b>>, %w: tensor<16x13xf32>, %t: t
 // One row keeps more than a block has.
 // CHECK-LABEL: @wide
 // CHECK-COUNT-2: llir.kernel
-// REMARK: [Missed] rows {{.*}} Function=wide | {{.*}}no row program because="what rows keep is not known to fit in shared memory"
+// REMARK: [Missed] rows {{.*}} Function=wide | {{.*}}no row program because="the kept values of rows are not known to fit in shared memory"
 func.func @wide(%x: tensor<65536x4096xf32>, %w: tensor<16384x4096xf32>, %v: tensor<4096x16384xf32>) -> tensor<65536x4096xf32> {
   %0 = llir.gemm %x, %w k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<65536x4096xf32>, tensor<16384x4096xf32> -> tensor<65536x16384xf32>
   %1 = llir.gemm %0, %v k(16384) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<65536x16384xf32>, tensor<4096x16384xf32> -> tensor<65536x4096xf32>
@@ -57,7 +57,7 @@ func.func @layers(%x: tensor<4096x512xf32>, %w: tensor<512x512xf32>, %v: tensor<
 // Of few rows each is much work for one team: others would be idle.
 // CHECK-LABEL: @few_rows
 // CHECK-COUNT-2: llir.kernel
-// REMARK: [Missed] rows {{.*}} Function=few_rows | {{.*}}no row program because="few rows are too much work for a team each"
+// REMARK: [Missed] rows {{.*}} Function=few_rows | {{.*}}no row program because="a few rows are too much work for one thread group each"
 func.func @few_rows(%x: tensor<3x256xf32>, %w: tensor<2048x256xf32>, %v: tensor<256x2048xf32>) -> tensor<3x256xf32> {
   %0 = llir.gemm %x, %w k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<3x256xf32>, tensor<2048x256xf32> -> tensor<3x2048xf32>
   %1 = llir.gemm %0, %v k(2048) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<3x2048xf32>, tensor<256x2048xf32> -> tensor<3x256xf32>

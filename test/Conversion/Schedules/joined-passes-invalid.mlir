@@ -17,7 +17,7 @@ func.func @joins_what_it_needs(%a: tensor<64x32xf32>) -> (tensor<64xf32>, tensor
 
 // -----
 func.func @joins_a_joined_one(%a: tensor<64x32xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
-  // expected-error @+1 {{its schedule lets op4, reduce, join the walk of op1, which is no reduction before it with a walk of its own}}
+  // expected-error @+1 {{its schedule lets op4, reduce, join the walk of op1, which is not an earlier reduction with its own loop}}
   %r:2 = llir.kernel(%a) loops<grid(d0) stream(d1:all) op0 = pass op1 = pass {with = op0} op4 = pass {with = op1}> : (tensor<64x32xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
   ^bb0(%x: tensor<64x32xf32>):
     %0 = llir.reduce max %x : tensor<64x32xf32> -> tensor<64xf32>
@@ -32,7 +32,7 @@ func.func @joins_a_joined_one(%a: tensor<64x32xf32>) -> (tensor<64xf32>, tensor<
 
 // -----
 func.func @joins_a_later_one(%a: tensor<64x32xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
-  // expected-error @+1 {{its schedule lets op1, reduce, join the walk of op4, which is no reduction before it with a walk of its own}}
+  // expected-error @+1 {{its schedule lets op1, reduce, join the walk of op4, which is not an earlier reduction with its own loop}}
   %r:2 = llir.kernel(%a) loops<grid(d0) stream(d1:all) op0 = pass op1 = pass {with = op4} op4 = pass> : (tensor<64x32xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
   ^bb0(%x: tensor<64x32xf32>):
     %0 = llir.reduce max %x : tensor<64x32xf32> -> tensor<64xf32>
@@ -47,7 +47,7 @@ func.func @joins_a_later_one(%a: tensor<64x32xf32>) -> (tensor<64xf32>, tensor<6
 
 // -----
 func.func @joins_with_numbers(%a: tensor<64x32xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
-  // expected-error @+1 {{its schedule lets op1, reduce, join the walk of op0, and gives it other numbers than that has}}
+  // expected-error @+1 {{its schedule lets op1, reduce, join the walk of op0, and has other numbers than that one}}
   %r:2 = llir.kernel(%a) loops<grid(d0) stream(d1:all) op0 = pass op1 = pass {unroll = 2, with = op0} op4 = pass> : (tensor<64x32xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
   ^bb0(%x: tensor<64x32xf32>):
     %0 = llir.reduce max %x : tensor<64x32xf32> -> tensor<64xf32>

@@ -2,9 +2,9 @@
 // RUN: luminal-opt %s --llir-schedule-kernels=arch=znver4 --remarks-filter=llir-schedule-kernels 2>&1 | FileCheck %s
 // RUN: luminal-opt %s --llir-schedule-kernels=arch=znver4 --convert-llir-to-llvm="arch=znver4 keep-loops" | FileCheck %s --check-prefix=CODE
 
-// CHECK: remark: [Passed] schedule {{.*}} Function=padded | form="each lane's sum in straight code"
-// CHECK: Function=followed | form="each lane's sum in straight code"
-// CHECK: Function=one_line | form="each lane's sum in straight code"
+// CHECK: remark: [Passed] schedule {{.*}} Function=padded | form="each lane's sum, fully unrolled"
+// CHECK: Function=followed | form="each lane's sum, fully unrolled"
+// CHECK: Function=one_line | form="each lane's sum, fully unrolled"
 // CHECK: Function=by_lines | form="windows of an image on chip and a register tile"
 // CHECK: Function=long | {{.*}}form="{{windows|packed}}
 // CHECK: Function=grouped | {{.*}}form="{{windows|packed}}

@@ -43,7 +43,7 @@ func.func @computed(%a: tensor<64x512xf32>, %b: tensor<32x512x32xf32>) -> tensor
 // -----
 
 func.func @ahead(%a: tensor<64x512xf32>, %b: tensor<32x512x32xf32>) -> tensor<64x1024xf32> {
-  // expected-error @+1 {{its schedule finishes tiles along their rows, which those of tile registers, of windows and with results brought ahead do not}}
+  // expected-error @+1 {{its schedule finishes tiles along their rows, which is not possible with tile registers, windows or prefetched results}}
   %r = llir.kernel(%a, %b) loops<grid(d1:64, d0:all) op0 = tile {ahead = results, finish = rows, lanes = 16, pack = panels, rows = 14, vectors = 2}> : (tensor<64x512xf32>, tensor<32x512x32xf32>) -> tensor<64x1024xf32> {
   ^bb0(%x: tensor<64x512xf32>, %w: tensor<32x512x32xf32>):
     %0 = llir.gemm %x, %w k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1 floordiv 32, d2, d1 mod 32)>

@@ -47,7 +47,7 @@ func.func @ordered(%a: tensor<9x100xf32>, %i: tensor<4xi64>, %u: tensor<4x100xf3
 
 // -----
 func.func @moved(%a: tensor<4x80xf32>) -> tensor<2x2xf32> {
-  // expected-error @+1 {{its schedule has parts of a reduction that has not one element for each of the results}}
+  // expected-error @+1 {{its schedule has parts of a reduction without one element for each result element}}
   %r = llir.kernel(%a) loops<grid(d0, d1) parts(4) op0 = element> : (tensor<4x80xf32>) -> tensor<2x2xf32> {
   ^bb0(%x: tensor<4x80xf32>):
     %0 = llir.reduce sum %x : tensor<4x80xf32> -> tensor<4xf32>

@@ -94,7 +94,7 @@ func.func @dynamic(%a: tensor<?x?xf32, #hlir.dims<r, n>>) -> tensor<?xf32, #hlir
 // Near misses: enough rows, rows that are short, a pass that needs the first one's result, elements that do.
 // CHECK-LABEL: @many
 // CHECK-NOT: parts(
-// REMARK: no parts because="there are units for all workers"
+// REMARK: no parts because="there are work items for all workers"
 func.func @many(%a: tensor<16x1048576xf32>) -> tensor<16xf32> {
   %r = llir.kernel(%a) : (tensor<16x1048576xf32>) -> tensor<16xf32> {
   ^bb0(%x: tensor<16x1048576xf32>):
@@ -105,7 +105,7 @@ func.func @many(%a: tensor<16x1048576xf32>) -> tensor<16xf32> {
 }
 
 // -----
-// REMARK: no parts because="a unit has too little work"
+// REMARK: no parts because="a work item has too little work"
 func.func @short(%a: tensor<8x100000xf32>) -> tensor<8xf32> {
   %r = llir.kernel(%a) : (tensor<8x100000xf32>) -> tensor<8xf32> {
   ^bb0(%x: tensor<8x100000xf32>):

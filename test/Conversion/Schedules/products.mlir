@@ -120,7 +120,7 @@ func.func private @narrow(%a: tensor<256x256xf32>, %b: tensor<256x3xf32>) -> ten
 
 // A result in part, or of another index space: each element sums for itself.
 func.func private @part(%a: tensor<8x8xf32>) -> tensor<4x8xf32> {
-  // expected-remark-re@+1 {{form="each element for itself", in the way="view at {{.*}}", {{.*}} loops="#llir.loops<grid(d0, d1:all v8) op0 = element {lanes = 1, unroll = 4}>", no tile because="the last view does not move each element to a place of its own"}}
+  // expected-remark-re@+1 {{form="each element for itself", in the way="view at {{.*}}", {{.*}} loops="#llir.loops<grid(d0, d1:all v8) op0 = element {lanes = 1, unroll = 4}>", no tile because="the last view does not move each element to a separate position"}}
   %0 = llir.kernel(%a) : (tensor<8x8xf32>) -> tensor<4x8xf32> {
   ^bb0(%x: tensor<8x8xf32>):
     %g = llir.gemm %x, %x k(8) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>

@@ -17,7 +17,7 @@ func.func @stream(%h: tensor<4x20xf32>, %x: tensor<9x4x20xf32>) -> tensor<4x20xf
 // -----
 
 func.func @threads(%h: tensor<4x20xf32>, %x: tensor<9x4x20xf32>) -> tensor<4x20xf32> {
-  // expected-error @+1 {{its schedule has threads, which the machine does not}}
+  // expected-error @+1 {{its schedule has threads, but the machine has no thread blocks}}
   %0 = llir.kernel(%h, %x) loops<grid(d0, d1) threads(64) op0 = recurrence> : (tensor<4x20xf32>, tensor<9x4x20xf32>) -> tensor<4x20xf32> {
   ^bb0(%a: tensor<4x20xf32>, %b: tensor<9x4x20xf32>):
     %r = llir.recurrence trips <() -> (9)> carried(%a : tensor<4x20xf32>) inputs(%b : tensor<9x4x20xf32>) maps [#hlir.map<(d0, d1, d2) -> (d0, d1, d2)>] : tensor<4x20xf32> {

@@ -28,7 +28,7 @@ func.func @mixed(%x: tensor<64x8xf32>, %w: tensor<4x8xf32>, %v: tensor<5x4xf32>)
 // -----
 
 func.func @team(%x: tensor<64x8xf32>, %w: tensor<4x8xf32>, %v: tensor<5x4xf32>) -> tensor<64x5xf32> {
-  // expected-error@+1 {{its schedule takes rows by teams of 64 threads, which are more than a warp}}
+  // expected-error@+1 {{its schedule takes rows by thread groups of 64 threads, which are more than a warp}}
   %0 = llir.kernel(%x, %w, %v) loops<grid(d0) threads(64, 64) op0 = members op1 = members> : (tensor<64x8xf32>, tensor<4x8xf32>, tensor<5x4xf32>) -> tensor<64x5xf32> {
   ^bb0(%a: tensor<64x8xf32>, %b: tensor<4x8xf32>, %c: tensor<5x4xf32>):
     %1 = llir.gemm %a, %b k(8) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x8xf32>, tensor<4x8xf32> -> tensor<64x4xf32>
@@ -67,7 +67,7 @@ func.func @unroll(%x: tensor<64x8xf32>, %w: tensor<4x8xf32>, %v: tensor<5x4xf32>
 // -----
 
 func.func @shared(%x: tensor<64x2048xf32>, %w: tensor<2048x2048xf32>) -> tensor<64x2048xf32> {
-  // expected-error@+1 {{its schedule keeps what is not known to fit in 49152 bytes of shared memory}}
+  // expected-error@+1 {{its schedule keeps values that are not known to fit in 49152 bytes of shared memory}}
   %0 = llir.kernel(%x, %w) loops<grid(d0) threads(64, 8) op0 = members op1 = members> : (tensor<64x2048xf32>, tensor<2048x2048xf32>) -> tensor<64x2048xf32> {
   ^bb0(%a: tensor<64x2048xf32>, %b: tensor<2048x2048xf32>):
     %1 = llir.gemm %a, %b k(2048) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x2048xf32>, tensor<2048x2048xf32> -> tensor<64x2048xf32>

@@ -28,7 +28,7 @@ func.func @product(%x: tensor<4x64xf32>, %w: tensor<4x32x64xf32>) -> tensor<32xf
 
 // -----
 func.func @teams(%x: tensor<4x64xf32>, %w: tensor<4x32x64xf32>) -> tensor<32xf32> {
-  // expected-error @+1 {{its schedule spreads the terms of op2, reduce, to a block that is not a team of up to 32 threads for each of them}}
+  // expected-error @+1 {{its schedule spreads the terms of op2, reduce, to a block that is not a thread group of up to 32 threads for each of them}}
   %0 = llir.kernel(%x, %w) loops<grid(d0) threads(128, 32) op0 = element {lanes = 4} op2 = spread> : (tensor<4x64xf32>, tensor<4x32x64xf32>) -> tensor<32xf32> {
   ^bb0(%a: tensor<4x64xf32>, %b: tensor<4x32x64xf32>):
     %1 = llir.gemm %a, %b k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)> : tensor<4x64xf32>, tensor<4x32x64xf32> -> tensor<4x32xf32>
@@ -41,7 +41,7 @@ func.func @teams(%x: tensor<4x64xf32>, %w: tensor<4x32x64xf32>) -> tensor<32xf32
 
 // -----
 func.func @large(%x: tensor<4x64xf32>, %w: tensor<4x32x64xf32>) -> tensor<32xf32> {
-  // expected-error @+1 {{its schedule spreads the terms of op2, reduce, to a block that is not a team of up to 32 threads for each of them}}
+  // expected-error @+1 {{its schedule spreads the terms of op2, reduce, to a block that is not a thread group of up to 32 threads for each of them}}
   %0 = llir.kernel(%x, %w) loops<grid(d0) threads(256, 256) op0 = element {lanes = 4} op2 = spread> : (tensor<4x64xf32>, tensor<4x32x64xf32>) -> tensor<32xf32> {
   ^bb0(%a: tensor<4x64xf32>, %b: tensor<4x32x64xf32>):
     %1 = llir.gemm %a, %b k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)> : tensor<4x64xf32>, tensor<4x32x64xf32> -> tensor<4x32xf32>
@@ -54,7 +54,7 @@ func.func @large(%x: tensor<4x64xf32>, %w: tensor<4x32x64xf32>) -> tensor<32xf32
 
 // -----
 func.func @uneven(%x: tensor<3x64xf32>, %w: tensor<3x32x64xf32>) -> tensor<32xf32> {
-  // expected-error @+1 {{its schedule spreads the terms of op2, reduce, to a block that is not a team of up to 32 threads for each of them}}
+  // expected-error @+1 {{its schedule spreads the terms of op2, reduce, to a block that is not a thread group of up to 32 threads for each of them}}
   %0 = llir.kernel(%x, %w) loops<grid(d0) threads(64, 64) op0 = element {lanes = 4} op2 = spread> : (tensor<3x64xf32>, tensor<3x32x64xf32>) -> tensor<32xf32> {
   ^bb0(%a: tensor<3x64xf32>, %b: tensor<3x32x64xf32>):
     %1 = llir.gemm %a, %b k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)> : tensor<3x64xf32>, tensor<3x32x64xf32> -> tensor<3x32xf32>

@@ -2,7 +2,7 @@
 // RUN: luminal-opt %s --llir-schedule-kernels="target=cuda arch=sm_90a" --split-input-file --verify-diagnostics
 
 func.func @team(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64xf16>) -> tensor<64x64xf16> {
-  // expected-error @+1 {{its schedule walks anchors jointly by teams of 32 threads, expected all of a block}}
+  // expected-error @+1 {{its schedule runs anchors in one loop by thread groups of 32 threads, expected all of a block}}
   %0 = llir.kernel(%a, %b, %c) loops<grid(d0:64) stream(d1:64) threads(128, 32) op0 = block {use = mma} op1 = joint op5 = block {use = mma}> : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16> {
   ^bb0(%q: tensor<64x64xf16>, %k: tensor<64x64xf16>, %v: tensor<64x64xf16>):
     %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf16>
@@ -53,7 +53,7 @@ func.func @tile(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64xf
 // -----
 
 func.func @cores(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
-  // expected-error @+1 {{its schedule walks anchors jointly by blocks of threads, but the tensor cores, which multiply f16 or bf16 and add f32, cannot compute it}}
+  // expected-error @+1 {{its schedule runs anchors in one loop by thread blocks, but the tensor cores, which multiply f16 or bf16 and add f32, cannot compute it}}
   %0 = llir.kernel(%a, %b, %c) loops<grid(d0:64) stream(d1:64) threads(128, 128) op0 = block {use = mma} op1 = joint op5 = block {use = mma}> : (tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> {
   ^bb0(%q: tensor<64x64xf32>, %k: tensor<64x64xf32>, %v: tensor<64x64xf32>):
     %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
@@ -87,7 +87,7 @@ func.func @mixed(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64x
 // -----
 
 func.func @wide(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x272xf16>) -> tensor<64x272xf16> {
-  // expected-error @+1 {{its schedule walks anchors jointly by blocks of threads, but its columns, or the dim that it sums besides the streamed one, are more than 256 or not known}}
+  // expected-error @+1 {{its schedule runs anchors in one loop by thread blocks, but its columns, or the dim that it sums besides the streamed one, are more than 256 or not known}}
   %0 = llir.kernel(%a, %b, %c) loops<grid(d0:64) stream(d1:64) threads(128, 128) op0 = block {use = mma} op1 = joint op5 = block {use = mma}> : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x272xf16>) -> tensor<64x272xf16> {
   ^bb0(%q: tensor<64x64xf16>, %k: tensor<64x64xf16>, %v: tensor<64x272xf16>):
     %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf16>
@@ -104,7 +104,7 @@ func.func @wide(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x272x
 // -----
 
 func.func @memory(%a: tensor<64x256xf64>, %b: tensor<64x256xf64>, %c: tensor<64x256xf64>) -> tensor<64x256xf64> {
-  // expected-error @+1 {{its schedule walks anchors jointly by blocks of threads, but a tile of rows needs more shared memory than there is, in bytes}}
+  // expected-error @+1 {{its schedule runs anchors in one loop by thread blocks, but a tile of rows needs more shared memory than there is, in bytes}}
   %0 = llir.kernel(%a, %b, %c) loops<grid(d0:64) stream(d1:64) threads(256, 256) op0 = block {use = fma} op1 = joint op5 = block {use = fma}> : (tensor<64x256xf64>, tensor<64x256xf64>, tensor<64x256xf64>) -> tensor<64x256xf64> {
   ^bb0(%q: tensor<64x256xf64>, %k: tensor<64x256xf64>, %v: tensor<64x256xf64>):
     %1 = llir.gemm %q, %k k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x256xf64>, tensor<64x256xf64> -> tensor<64x64xf64>
@@ -121,7 +121,7 @@ func.func @memory(%a: tensor<64x256xf64>, %b: tensor<64x256xf64>, %c: tensor<64x
 // -----
 
 func.func @registers(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x256xf16>) -> tensor<64x256xf16> {
-  // expected-error @+1 {{its schedule walks anchors jointly by blocks of threads, but a tile of rows needs too many registers}}
+  // expected-error @+1 {{its schedule runs anchors in one loop by thread blocks, but a tile of rows needs too many registers}}
   %0 = llir.kernel(%a, %b, %c) loops<grid(d0:16) stream(d1:128) threads(32, 32) op0 = block {use = mma} op1 = joint op5 = block {use = mma}> : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x256xf16>) -> tensor<64x256xf16> {
   ^bb0(%q: tensor<64x64xf16>, %k: tensor<64x64xf16>, %v: tensor<64x256xf16>):
     %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf16>
@@ -258,7 +258,7 @@ func.func @parts(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64x
 // -----
 
 func.func @group(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64xf16>) -> tensor<64x64xf16> {
-  // expected-error @+1 {{its schedule walks anchors jointly by blocks of threads, but four warps together do not multiply on this machine, or not so many rows}}
+  // expected-error @+1 {{its schedule runs anchors in one loop by thread blocks, but this machine has no wgmma, or not for so many rows}}
   %r = llir.kernel(%a, %b, %c) loops<grid(d0:32) stream(d1:32) threads(64, 64) op0 = block {use = wgmma} op1 = joint op5 = block {use = wgmma}> : (tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16> {
   ^bb0(%q: tensor<64x64xf16>, %k: tensor<64x64xf16>, %v: tensor<64x64xf16>):
     %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf16>
@@ -275,7 +275,7 @@ func.func @group(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64x
 // -----
 
 func.func @beside(%a: tensor<128x64xf16>, %b: tensor<128x64xf16>, %c: tensor<128x64xf16>) -> tensor<128x64xf16> {
-  // expected-error @+1 {{its schedule walks anchors jointly by blocks of threads, but terms are computed beside products of four warps together, of which all right operands are copied, and behind scores}}
+  // expected-error @+1 {{its schedule runs anchors in one loop by thread blocks, but terms are computed beside products of four warps together, of which all right operands are copied, and behind scores}}
   %r = llir.kernel(%a, %b, %c) loops<grid(d0:64) stream(d1:64) threads(128, 128) op0 = block {use = wgmma} op1 = joint op5 = block {terms = beside, use = wgmma}> : (tensor<128x64xf16>, tensor<128x64xf16>, tensor<128x64xf16>) -> tensor<128x64xf16> {
   ^bb0(%q: tensor<128x64xf16>, %k: tensor<128x64xf16>, %v: tensor<128x64xf16>):
     %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<128x64xf16>, tensor<128x64xf16> -> tensor<128x128xf16>
@@ -292,7 +292,7 @@ func.func @beside(%a: tensor<128x64xf16>, %b: tensor<128x64xf16>, %c: tensor<128
 // -----
 
 func.func @skipped(%a: tensor<128x64xf16>, %b: tensor<128x64xf16>, %c: tensor<128x64xf16>) -> tensor<128x64xf16> {
-  // expected-error @+1 {{its schedule walks anchors jointly by blocks of threads, but}}
+  // expected-error @+1 {{its schedule runs anchors in one loop by thread blocks, but}}
   %r = llir.kernel(%a, %b, %c) loops<grid(d0:64) stream(d1:64) threads(128, 128) op0 = block {use = mma} op1 = joint op5 = block {skipped = shared, use = mma}> : (tensor<128x64xf16>, tensor<128x64xf16>, tensor<128x64xf16>) -> tensor<128x64xf16> {
   ^bb0(%q: tensor<128x64xf16>, %k: tensor<128x64xf16>, %v: tensor<128x64xf16>):
     %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<128x64xf16>, tensor<128x64xf16> -> tensor<128x128xf16>
@@ -308,7 +308,7 @@ func.func @skipped(%a: tensor<128x64xf16>, %b: tensor<128x64xf16>, %c: tensor<12
 
 // -----
 func.func @no_reduction(%a: tensor<128x64xf16>, %b: tensor<128x64xf16>, %c: tensor<128x64xf16>) -> tensor<128x64xf16> {
-  // expected-error @+1 {{its schedule walks anchors jointly, but a reduction and a product are not among them}}
+  // expected-error @+1 {{its schedule runs anchors in one loop, but a reduction and a product are not among them}}
   %r = llir.kernel(%a, %b, %c) loops<grid(d0:64) stream(d1:64) threads(128, 128) op0 = block {use = mma} op2 = joint> : (tensor<128x64xf16>, tensor<128x64xf16>, tensor<128x64xf16>) -> tensor<128x64xf16> {
   ^bb0(%q: tensor<128x64xf16>, %k: tensor<128x64xf16>, %v: tensor<128x64xf16>):
     %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<128x64xf16>, tensor<128x64xf16> -> tensor<128x128xf16>
@@ -339,7 +339,7 @@ func.func @not_beside(%a: tensor<256x64xf16>, %b: tensor<256x64xf16>, %c: tensor
 // -----
 
 func.func @parts(%a: tensor<256x64xf16>, %b: tensor<256x64xf16>, %c: tensor<256x64xf16>) -> tensor<256x64xf16> {
-  // expected-error @+1 {{warps are specialized, and blocks walk parts}}
+  // expected-error @+1 {{warps are specialized, and blocks process parts}}
   %0 = llir.kernel(%a, %b, %c) loops<grid(d0:128) stream(d1:64) parts(2) threads(384, 384) op0 = block {columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, stages = 2, use = wgmma} op1 = joint op5 = block {columnalong = own, columnlanes = 8, stages = 2, terms = beside, use = wgmma, warps = specialized}> : (tensor<256x64xf16>, tensor<256x64xf16>, tensor<256x64xf16>) -> tensor<256x64xf16> {
   ^bb0(%q: tensor<256x64xf16>, %k: tensor<256x64xf16>, %v: tensor<256x64xf16>):
     %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<256x64xf16>, tensor<256x64xf16> -> tensor<256x256xf16>

@@ -63,7 +63,7 @@ func.func @rows(%a: tensor<8x?x64xf16, #hlir.dims<m>>, %b: tensor<8x8192x64xf16>
 // -----
 // CHECK-LABEL: func.func @short
 // CHECK-NOT: parts
-// REMARK: Function=short {{.*}} no parts because="a part would have too little of the stream"
+// REMARK: Function=short {{.*}} no parts because="a part would get too little of the stream"
 func.func @short(%a: tensor<8x1x64xf16>, %b: tensor<8x96x64xf16>, %c: tensor<8x96x64xf16>) -> tensor<8x1x64xf16> {
   %r = llir.kernel(%a, %b, %c) : (tensor<8x1x64xf16>, tensor<8x96x64xf16>, tensor<8x96x64xf16>) -> tensor<8x1x64xf16> {
   ^bb0(%q: tensor<8x1x64xf16>, %k: tensor<8x96x64xf16>, %v: tensor<8x96x64xf16>):
@@ -81,7 +81,7 @@ func.func @short(%a: tensor<8x1x64xf16>, %b: tensor<8x96x64xf16>, %c: tensor<8x9
 // -----
 // CHECK-LABEL: func.func @many
 // CHECK-NOT: parts
-// REMARK: Function=many {{.*}} no parts because="there are units for all workers"
+// REMARK: Function=many {{.*}} no parts because="there are work items for all workers"
 func.func @many(%a: tensor<8x4096x64xf16>, %b: tensor<8x1024x64xf16>, %c: tensor<8x1024x64xf16>) -> tensor<8x4096x64xf16> {
   %r = llir.kernel(%a, %b, %c) : (tensor<8x4096x64xf16>, tensor<8x1024x64xf16>, tensor<8x1024x64xf16>) -> tensor<8x4096x64xf16> {
   ^bb0(%q: tensor<8x4096x64xf16>, %k: tensor<8x1024x64xf16>, %v: tensor<8x1024x64xf16>):

@@ -5,7 +5,7 @@
 
 // CHECK-LABEL: func.func @few
 // CHECK: llir.kernel{{.*}} loops<grid(d0) stream(d2:{{[0-9]+}}) parts(16) op0 = dot
-// REMARK: Function=few {{.*}} form="anchors jointly over one streamed dim"{{.*}} parts=16
+// REMARK: Function=few {{.*}} form="anchors in one loop over a streamed dim"{{.*}} parts=16
 // The states of a unit go to the workspace; the last unit reads those of all.
 // CODE-LABEL: llvm.func @k0
 // CODE: llvm.store {{.*}} : vector<8xi64>, !llvm.ptr
@@ -56,7 +56,7 @@ func.func @unknown(%a: tensor<2x1x64xf32>, %b: tensor<2x?x64xf32, #hlir.dims<n>>
 // -----
 // CHECK-LABEL: func.func @many
 // CHECK-NOT: parts
-// REMARK: Function=many {{.*}} no parts because="there are units for all workers"
+// REMARK: Function=many {{.*}} no parts because="there are work items for all workers"
 func.func @many(%a: tensor<16x1x64xf32>, %b: tensor<16x16384x64xf32>, %c: tensor<16x16384x32xf32>) -> tensor<16x1x32xf32> {
   %r = llir.kernel(%a, %b, %c) : (tensor<16x1x64xf32>, tensor<16x16384x64xf32>, tensor<16x16384x32xf32>) -> tensor<16x1x32xf32> {
   ^bb0(%q: tensor<16x1x64xf32>, %k: tensor<16x16384x64xf32>, %v: tensor<16x16384x32xf32>):

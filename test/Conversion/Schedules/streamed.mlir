@@ -4,7 +4,7 @@
 // RUN: luminal-opt %s --split-input-file --llir-fuse-kernels --llir-schedule-kernels=arch=x86-64-v3 --remarks-filter=llir-schedule-kernels -o %t 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: luminal-opt %s --split-input-file --llir-fuse-kernels --llir-schedule-kernels=arch=x86-64-v3 --llir-plan-memory --convert-llir-to-llvm="arch=x86-64-v3 keep-loops" | FileCheck %s --check-prefix=CODE
 
-// REMARK: anchors=4, chunk={{[0-9]+}}, form="anchors jointly over one streamed dim"
+// REMARK: anchors=4, chunk={{[0-9]+}}, form="anchors in one loop over a streamed dim"
 
 // CHECK-LABEL: func.func @long
 // CHECK: llir.kernel(%arg0, %arg1, %arg2) loops<grid(d0, d1:{{[0-9]+}}) stream(d2:{{[0-9]+}}) op{{.*}} = tile {{.*}} = joint {{.*}} = joint {{.*}} = tile

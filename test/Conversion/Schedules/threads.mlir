@@ -13,7 +13,7 @@ func.func @kept(%a: tensor<400xf32>) -> tensor<400xf32> {
 
 // -----
 func.func @none(%a: tensor<400xf32>) -> tensor<400xf32> {
-  // expected-error @+1 {{its schedule says no number of threads, of which a block has 1 to 1024}}
+  // expected-error @+1 {{its schedule states no number of threads; a block has 1 to 1024}}
   %r = llir.kernel(%a) loops<grid(d0)> : (tensor<400xf32>) -> tensor<400xf32> {
   ^bb0(%x: tensor<400xf32>):
     llir.yield %x : tensor<400xf32>
@@ -33,7 +33,7 @@ func.func @odd(%a: tensor<400xf32>) -> tensor<400xf32> {
 
 // -----
 func.func @team(%a: tensor<400xf32>) -> tensor<400xf32> {
-  // expected-error @+1 {{its schedule has teams of 64 threads, expected a power of two up to 32, or all of a block}}
+  // expected-error @+1 {{its schedule has thread groups of 64 threads, expected a power of two up to 32, or all of a block}}
   %r = llir.kernel(%a) loops<grid(d0) threads(128, 64)> : (tensor<400xf32>) -> tensor<400xf32> {
   ^bb0(%x: tensor<400xf32>):
     llir.yield %x : tensor<400xf32>
@@ -65,7 +65,7 @@ func.func @cases(%a: tensor<?xf32, #hlir.dims<s>>) -> tensor<?xf32, #hlir.dims<s
 
 // -----
 func.func @ordered(%a: tensor<10x4xf32>, %i: tensor<3xi64>, %u: tensor<3x4xf32>) -> tensor<10x4xf32> {
-  // expected-error @+1 {{its schedule updates in order, which a team of 32 threads cannot share}}
+  // expected-error @+1 {{its schedule updates in order, which a thread group of 32 threads cannot share}}
   %0 = llir.kernel(%a, %i, %u) loops<grid(d1) threads(128, 32) op0 = ordered> : (tensor<10x4xf32>, tensor<3xi64>, tensor<3x4xf32>) -> tensor<10x4xf32> {
   ^bb0(%x: tensor<10x4xf32>, %j: tensor<3xi64>, %v: tensor<3x4xf32>):
     %1 = llir.scatter add %x, %j, %v {checked} : tensor<10x4xf32>, tensor<3xi64>, tensor<3x4xf32>
@@ -112,7 +112,7 @@ func.func @nontemporal(%a: tensor<40x80xf32>) -> tensor<40x80xf32> {
 
 // -----
 func.func @ahead(%a: tensor<80x80xf32>) -> (tensor<80xf32>, tensor<80xf32>) {
-  // expected-error @+1 {{its schedule lets op1, reduce, bring rows ahead, but blocks of threads take rows in no order}}
+  // expected-error @+1 {{its schedule lets op1, reduce, bring rows ahead, but thread blocks take rows in any order}}
   %r:2 = llir.kernel(%a) loops<grid(d0) stream(d1:all v4) threads(256, 32) op0 = pass {lanes = 4} op1 = pass {ahead = rows, lanes = 4}> : (tensor<80x80xf32>) -> (tensor<80xf32>, tensor<80xf32>) {
   ^bb0(%x: tensor<80x80xf32>):
     %0 = llir.reduce sum %x : tensor<80x80xf32> -> tensor<80xf32>

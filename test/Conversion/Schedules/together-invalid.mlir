@@ -1,7 +1,7 @@
 // RUN: luminal-opt %s --llir-schedule-kernels="target=cuda arch=sm_90a" --split-input-file --verify-diagnostics
 
 func.func @many(%x: tensor<4x64xf32>, %w: tensor<32x64xf32>) -> tensor<4x32xf32> {
-  // expected-error @+1 {{its schedule takes elements of a unit together, which are at most 64, in blocks without lanes}}
+  // expected-error @+1 {{its schedule takes elements of a work item together, at most 64, in blocks without lanes}}
   %0 = llir.kernel(%x, %w) loops<grid(d0:4, d1:32) threads(64, 32) op0 = together {lanes = 4}> : (tensor<4x64xf32>, tensor<32x64xf32>) -> tensor<4x32xf32> {
   ^bb0(%a: tensor<4x64xf32>, %b: tensor<32x64xf32>):
     %1 = llir.gemm %a, %b k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<4x64xf32>, tensor<32x64xf32> -> tensor<4x32xf32>
@@ -12,7 +12,7 @@ func.func @many(%x: tensor<4x64xf32>, %w: tensor<32x64xf32>) -> tensor<4x32xf32>
 
 // -----
 func.func @lanes(%x: tensor<4x64xf32>, %w: tensor<32x64xf32>) -> tensor<4x32xf32> {
-  // expected-error @+1 {{its schedule takes elements of a unit together, which are at most 64, in blocks without lanes}}
+  // expected-error @+1 {{its schedule takes elements of a work item together, at most 64, in blocks without lanes}}
   %0 = llir.kernel(%x, %w) loops<grid(d0:4, d1:4 v4) threads(64, 32) op0 = together {lanes = 4}> : (tensor<4x64xf32>, tensor<32x64xf32>) -> tensor<4x32xf32> {
   ^bb0(%a: tensor<4x64xf32>, %b: tensor<32x64xf32>):
     %1 = llir.gemm %a, %b k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<4x64xf32>, tensor<32x64xf32> -> tensor<4x32xf32>
@@ -71,7 +71,7 @@ func.func @other(%x: tensor<4x64xf32>, %w: tensor<32x64xf32>) -> tensor<4x32xf32
 
 // -----
 func.func @all(%x: tensor<4x64xf32>, %w: tensor<32x64xf32>) -> tensor<4x32xf32> {
-  // expected-error @+1 {{its schedule takes elements of a unit together, which are at most 64, in blocks without lanes}}
+  // expected-error @+1 {{its schedule takes elements of a work item together, at most 64, in blocks without lanes}}
   %0 = llir.kernel(%x, %w) loops<grid(d0:all, d1:4) threads(64, 32) op0 = together {lanes = 4}> : (tensor<4x64xf32>, tensor<32x64xf32>) -> tensor<4x32xf32> {
   ^bb0(%a: tensor<4x64xf32>, %b: tensor<32x64xf32>):
     %1 = llir.gemm %a, %b k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<4x64xf32>, tensor<32x64xf32> -> tensor<4x32xf32>

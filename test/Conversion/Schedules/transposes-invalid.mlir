@@ -1,7 +1,7 @@
 // RUN: luminal-opt %s --llir-schedule-kernels="target=cuda arch=sm_90a" --split-input-file --verify-diagnostics
 
 func.func @threads(%x: tensor<512x512xf32>) -> tensor<512x512xf32> {
-  // expected-error@+1 {{its schedule has tiles for a team of 128 threads of 128, expected all of 256}}
+  // expected-error@+1 {{its schedule has tiles for a thread group of 128 threads of 128, expected all of 256}}
   %0 = llir.kernel(%x) loops<grid(d0:64, d1:64) threads(128, 128) op0 = transpose {lanes = 4}> : (tensor<512x512xf32>) -> tensor<512x512xf32> {
   ^bb0(%a: tensor<512x512xf32>):
     %1 = llir.view %a <(d0, d1) -> (d1, d0)> : tensor<512x512xf32> -> tensor<512x512xf32>

@@ -23,7 +23,7 @@ func.func @order(%a: tensor<9x4xf32>, %i: tensor<3xi64>, %u: tensor<3x4xf32>) ->
 
 // -----
 func.func @team(%a: tensor<9x4xi32>, %i: tensor<3xi64>, %u: tensor<3x4xi32>) -> tensor<9x4xi32> {
-  // expected-error @+1 {{its schedule has updates in any order, of which a team of 32 threads shares only rows}}
+  // expected-error @+1 {{its schedule has updates in any order, of which a thread group of 32 threads shares only rows}}
   %0 = llir.kernel(%a, %i, %u) loops<grid(d0, d1) threads(64, 32) op0 = unordered> {in_place} : (tensor<9x4xi32>, tensor<3xi64>, tensor<3x4xi32>) -> tensor<9x4xi32> {
   ^bb0(%x: tensor<9x4xi32>, %j: tensor<3xi64>, %v: tensor<3x4xi32>):
     %1 = llir.scatter add %x, %j, %v {checked} : tensor<9x4xi32>, tensor<3xi64>, tensor<3x4xi32>
@@ -78,7 +78,7 @@ func.func @counters(%a: tensor<9xf32>, %i: tensor<3xi64>, %u: tensor<3xf32>) -> 
 
 // -----
 func.func @too_many(%a: tensor<4097xi32>, %i: tensor<3xi64>, %u: tensor<3xi32>) -> tensor<4097xi32> {
-  // expected-error @+1 {{its schedule counts in shared memory, which takes a team of all threads of a block along one axis, and a counter for each of up to 4096 integers}}
+  // expected-error @+1 {{its schedule counts in shared memory, which requires a thread group of all threads of a block along one axis, and a counter for each of up to 4096 integers}}
   %0 = llir.kernel(%a, %i, %u) loops<grid(d0:64) threads(64, 64) op0 = unordered {private = 4096}> {in_place} : (tensor<4097xi32>, tensor<3xi64>, tensor<3xi32>) -> tensor<4097xi32> {
   ^bb0(%x: tensor<4097xi32>, %j: tensor<3xi64>, %v: tensor<3xi32>):
     %1 = llir.scatter add %x, %j, %v {checked} : tensor<4097xi32>, tensor<3xi64>, tensor<3xi32>
@@ -89,7 +89,7 @@ func.func @too_many(%a: tensor<4097xi32>, %i: tensor<3xi64>, %u: tensor<3xi32>) 
 
 // -----
 func.func @part_of_a_block(%a: tensor<9xi32>, %i: tensor<3xi64>, %u: tensor<3xi32>) -> tensor<9xi32> {
-  // expected-error @+1 {{its schedule counts in shared memory, which takes a team of all threads of a block along one axis}}
+  // expected-error @+1 {{its schedule counts in shared memory, which requires a thread group of all threads of a block along one axis}}
   %0 = llir.kernel(%a, %i, %u) loops<grid(d0:64) threads(64, 32) op0 = unordered {private = 9}> {in_place} : (tensor<9xi32>, tensor<3xi64>, tensor<3xi32>) -> tensor<9xi32> {
   ^bb0(%x: tensor<9xi32>, %j: tensor<3xi64>, %v: tensor<3xi32>):
     %1 = llir.scatter add %x, %j, %v {checked} : tensor<9xi32>, tensor<3xi64>, tensor<3xi32>

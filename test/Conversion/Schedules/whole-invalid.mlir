@@ -66,7 +66,7 @@ func.func @axis(%x: tensor<40xf32>) -> tensor<5xf32> {
 // -----
 
 func.func @columns(%x: tensor<40x2xf32>) -> tensor<40x2xf32> {
-  // expected-error @+1 {{its schedule is not possible: op0, scan_rows, is of a dim that is not the last, whose elements a team cannot share}}
+  // expected-error @+1 {{its schedule is not possible: op0, scan_rows, is of a dim other than the last, whose elements a thread group cannot share}}
   %0 = llir.kernel(%x) loops<grid() threads(64, 32) op0 = whole> : (tensor<40x2xf32>) -> tensor<40x2xf32> {
   ^bb0(%a: tensor<40x2xf32>):
     %r = llir.scan_rows %a {axis = 0 : i64, kind = #llir.scan_kind<sum>, part = #hlir.map<() -> (40)>} : (tensor<40x2xf32>) -> tensor<40x2xf32>
@@ -179,7 +179,7 @@ func.func @counting_team(%x: tensor<100xf32>) -> tensor<100xi64> {
 // -----
 
 func.func @merging_team(%p: tensor<100xi32>, %k: tensor<100xi32>) -> tensor<100xi64> {
-  // expected-error @+1 {{its schedule is not possible: op0, merge_runs, takes element by element, which a team of 32 threads cannot share}}
+  // expected-error @+1 {{its schedule is not possible: op0, merge_runs, takes element by element, which a thread group of 32 threads cannot share}}
   %0 = llir.kernel(%p, %k) loops<grid() threads(64, 32) op0 = whole> : (tensor<100xi32>, tensor<100xi32>) -> tensor<100xi64> {
   ^bb0(%a: tensor<100xi32>, %b: tensor<100xi32>):
     %r = llir.merge_runs %a, %b {keep = #hlir.map<() -> (100)>, run = #hlir.map<() -> (64)>, ways = 8 : i64} : tensor<100xi32>, tensor<100xi32> -> tensor<100xi64>
@@ -260,7 +260,7 @@ func.func @sequence_without_schedule(%x: tensor<8xf32>) -> tensor<8xf32> {
   ^bb0(%a: tensor<8xf32>):
     %r = llir.sequence(%a) : (tensor<8xf32>) -> tensor<8xf32> {
     ^bb0(%b: tensor<8xf32>):
-      // expected-error @+1 {{is part of a sequence, and has no schedule of one case}}
+      // expected-error @+1 {{is part of a sequence, but has no schedule with a single case}}
       %s = llir.kernel(%b) : (tensor<8xf32>) -> tensor<8xf32> {
       ^bb0(%c: tensor<8xf32>):
         %t = llir.elementwise exp(%c) : (tensor<8xf32>) -> tensor<8xf32>
@@ -295,7 +295,7 @@ func.func @sequence_in_place(%x: tensor<8xf32>, %i: tensor<2xi64>) -> tensor<8xf
   ^bb0(%a: tensor<8xf32>, %j: tensor<2xi64>):
     %r = llir.sequence(%a, %j) : (tensor<8xf32>, tensor<2xi64>) -> tensor<8xf32> {
     ^bb0(%b: tensor<8xf32>, %k: tensor<2xi64>):
-      // expected-error @+1 {{is in place of an operand that no kernel of its sequence has written}}
+      // expected-error @+1 {{updates in place an operand that no kernel of its sequence has written}}
       %s = llir.kernel(%b, %k) loops<grid(d0) threads(64) op2 = unordered> {in_place} : (tensor<8xf32>, tensor<2xi64>) -> tensor<8xf32> {
       ^bb0(%c: tensor<8xf32>, %l: tensor<2xi64>):
         %z = llir.constant dense<0.0> : tensor<f32>

@@ -49,7 +49,7 @@ func.func @max(%x: tensor<9x4xf16>, %o: tensor<5xi32>) -> tensor<5x4xf16> {
 // CHECK: llir.scatter add
 // REMARK: remark: [Missed] segments {{.*}} Function=others | reason="there are more rows than segments"
 // CHECK: llir.scatter add
-// REMARK: remark: [Missed] segments {{.*}} Function=others | reason="rows have something before"
+// REMARK: remark: [Missed] segments {{.*}} Function=others | reason="the destination does not hold the initial value of the reduction"
 // CHECK: llir.scatter set
 // REMARK: remark: [Missed] segments {{.*}} Function=others | reason="it sets rows"
 // CHECK-NOT: llir.segment_reduce

@@ -248,7 +248,7 @@ llir.schedule @main symbols <> arena(0) {
 func.func private @k0()
 llir.schedule @main symbols <> arena(0) {
   %t = llir.slot offset(0) bytes(64)
-  // expected-error @+1 {{are of the workspace of one step alone}}
+  // expected-error @+1 {{must be in the workspace of exactly one step}}
   %c = llir.counters bytes(4)
   llir.step "sum" @k0() writes(%t) workspace(%t, %c) cost(0, 0)
   llir.step "sum" @k0() writes(%t) workspace(%t, %c) cost(0, 0)
@@ -258,7 +258,7 @@ llir.schedule @main symbols <> arena(0) {
 
 func.func private @k0()
 llir.schedule @main symbols <> arena(0) {
-  // expected-error @+1 {{are of the workspace of one step alone}}
+  // expected-error @+1 {{must be in the workspace of exactly one step}}
   %c = llir.counters bytes(4)
   llir.step "sum" @k0() writes(%c) cost(0, 0)
 }

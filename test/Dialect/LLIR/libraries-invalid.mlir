@@ -143,7 +143,7 @@ func.func private @alpha() attributes {launch = #llir.cublaslt_launch<batch = 1,
 
 // -----
 
-// expected-error @+1 {{has facts that no product has}}
+// expected-error @+1 {{has unknown facts}}
 func.func private @more() attributes {launch = #llir.cublaslt_launch<batch = 1, rows = 4, columns = 5, inner = 8, lhs_offset = 0, lhs_batch = 0, lhs_row = 8, lhs_column = 1, rhs_offset = 0, rhs_batch = 0, rhs_row = 5, rhs_column = 1, addend_offset = 0, addend_batch = 0, addend_row = 0, addend_column = 0, result_offset = 0, result_batch = 0, result_row = 5, result_column = 1, {type = f32, result_type = f32, alpha = 1.0 : f64, addend = false, bias = false, scale = true, epilogue = "none", workspace = 0 : i64}>}
 
 // -----
@@ -176,7 +176,7 @@ func.func @order_of_bytes(%x: tensor<4x8xi8>) {
 // -----
 
 func.func @narrow_positions(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{results in positions of i64, found 'i32'}}
+  // expected-error @+1 {{returns positions of i64, found 'i32'}}
   %0 = llir.argsort %x : tensor<4x8xf32> -> tensor<4x8xi32>
   return
 }
@@ -225,7 +225,7 @@ func.func private @order_without_flag() attributes {a = #llir.cpu_argsort_launch
 
 // -----
 
-// expected-error @+1 {{has facts that no order has}}
+// expected-error @+1 {{has unknown facts}}
 func.func private @order_with_more() attributes {a = #llir.cpu_argsort_launch<rows = 1, length = 9, begin = 0, count = 3, {type = f32, descending = true, nan_first = true, stable = true}>}
 
 // -----
@@ -317,5 +317,5 @@ func.func private @scan_without_flag() attributes {a = #llir.cpu_scan_launch<out
 
 // -----
 
-// expected-error @+1 {{has facts that no scan has}}
+// expected-error @+1 {{has unknown facts}}
 func.func private @scan_with_more() attributes {a = #llir.cpu_scan_launch<outer = 1, length = 9, inner = 3, {type = f32, result_type = f32, kind = "sum", reverse = true, exclusive = false, positions = false, stable = true}>}

@@ -29,7 +29,7 @@ func.func @main(%x: tensor<8x4xf32> {hlir.kind = "input", hlir.name = "x"}, %w: 
 
 // -----
 
-// expected-error@+1 {{prepares what depends on argument 0, which is not a weight}}
+// expected-error@+1 {{prepares a value that depends on argument 0, which is not a weight}}
 func.func @input(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = llir.elementwise neg(%x) : (tensor<4xf32>) -> tensor<4xf32>
   %p = llir.prepare %0 : tensor<4xf32>
@@ -52,7 +52,7 @@ func.func @symbol(%x: tensor<?xf32, #hlir.dims<n>>) -> tensor<?xf32, #hlir.dims<
 // -----
 
 // A weight is where it is.
-// expected-error@+1 {{what is prepared has no separate memory}}
+// expected-error@+1 {{a prepared value has no separate memory}}
 func.func @whole_weight(%x: tensor<4xf32>, %w: tensor<4xf32> {hlir.kind = "weight"}) -> tensor<4xf32> {
   %p = llir.prepare %w : tensor<4xf32>
   %1 = llir.elementwise mul(%x, %p) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>

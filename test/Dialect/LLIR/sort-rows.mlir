@@ -84,7 +84,7 @@ func.func @sorted(%x: tensor<80x64xf32>, %w: tensor<8x48x64xf32>, %i: tensor<80x
 // CHECK-COUNT-1: llir.argsort
 // CHECK-NOT: llir.argsort
 // REMARK: remark: [Missed] rows {{.*}} Function=others | reason="its sides have other dims than rows and columns"
-// REMARK: remark: [Missed] rows {{.*}} Function=others | cost ns={{[0-9]+}}, gain ns={{[0-9]+}}, reason="few share a matrix"
+// REMARK: remark: [Missed] rows {{.*}} Function=others | cost ns={{[0-9]+}}, gain ns={{[0-9]+}}, reason="few rows share a matrix"
 // REMARK: remark: [Passed] rows {{.*}} Function=others
 func.func @others(%x: tensor<80x64xf32>, %w: tensor<8x48x64xf32>, %i: tensor<80xi64>, %few: tensor<2xi64>, %z: tensor<80x4x64xf32>,
                   %ends: tensor<8xi64>) -> (tensor<2x48xf32>, tensor<80x48xf32>, tensor<80x4x48xf32>) {

@@ -34,7 +34,7 @@ func.func @gate(%x: tensor<1x64xf32>, %w: tensor<32x64xf32>) -> tensor<1x16xbf16
 // REMARK: remark: [Missed] products {{.*}} Function=stay | reason="no parts of its columns are read"
 // REMARK: remark: [Missed] products {{.*}} Function=stay | reason="it has more than one row"
 // REMARK: remark: [Missed] products {{.*}} Function=stay | reason="no elementwise op reads all of its parts"
-// REMARK: remark: [Missed] products {{.*}} Function=stay | reason="something reads all of its columns"
+// REMARK: remark: [Missed] products {{.*}} Function=stay | reason="an op reads all of its columns"
 func.func @stay(%x: tensor<1x64xf32>, %y: tensor<4x64xf32>, %w: tensor<32x64xf32>)
     -> (tensor<1x16xf32>, tensor<4x16xf32>, tensor<1x16xf32>, tensor<1x16xf32>, tensor<1x32xf32>) {
   %0 = llir.gemm %x, %w k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<1x64xf32>, tensor<32x64xf32> -> tensor<1x32xf32>

@@ -29,7 +29,7 @@ func.func @few(%x: tensor<2x64xf32>, %w: tensor<80x48x64xf32>, %i: tensor<4xi64>
 // CHECK-LABEL: @many
 // CHECK: llir.argsort
 // CHECK: llir.scatter
-// REMARK: remark: [Missed] rows {{.*}} Function=many | cost ns={{[0-9]+}}, gain ns={{[0-9]+}}, reason="they share matrices in order"
+// REMARK: remark: [Missed] rows {{.*}} Function=many | cost ns={{[0-9]+}}, gain ns={{[0-9]+}}, reason="sorted rows share matrices"
 func.func @many(%x: tensor<512x64xf32>, %w: tensor<8x48x64xf32>, %i: tensor<512xi64>) -> tensor<512x48xf32> {
   %p = llir.argsort %i : tensor<512xi64> -> tensor<512xi64>
   %a = llir.gather %x, %p : tensor<512x64xf32>, tensor<512xi64> -> tensor<512x64xf32>
@@ -51,8 +51,8 @@ func.func @many(%x: tensor<512x64xf32>, %w: tensor<8x48x64xf32>, %i: tensor<512x
 // CHECK: llir.gemm
 // CHECK: llir.argsort
 // CHECK-NOT: llir.gemm
-// REMARK: remark: [Missed] rows {{.*}} Function=read | reason="something else reads them in order"
-// REMARK: remark: [Missed] rows {{.*}} Function=read | reason="they do not follow from rows in order"
+// REMARK: remark: [Missed] rows {{.*}} Function=read | reason="another op reads them in sorted order"
+// REMARK: remark: [Missed] rows {{.*}} Function=read | reason="they do not depend on sorted rows alone"
 func.func @read(%x: tensor<4x64xf32>, %w: tensor<80x48x64xf32>, %i: tensor<4xi64>) -> (tensor<4x48xf32>, tensor<4x48xf32>, tensor<4x48xf32>) {
   %p = llir.argsort %i : tensor<4xi64> -> tensor<4xi64>
   %a = llir.gather %x, %p : tensor<4x64xf32>, tensor<4xi64> -> tensor<4x64xf32>

@@ -35,7 +35,7 @@ func.func @needed(%s: tensor<8xf32> {hlir.kind = "state"}, %x: tensor<8x16xf32>)
 // A part of a concat is written there. By hand: fusion gives what is both a result of its own.
 func.func @joined(%s: tensor<4xf32> {hlir.kind = "state"}, %x: tensor<4xf32>)
     -> (tensor<4xf32> {hlir.updates = 0 : i64}, tensor<8xf32>) {
-  // expected-remark@+1 {{reason="it is written where it is joined to others"}}
+  // expected-remark@+1 {{reason="it is written directly into a concatenation"}}
   %0 = llir.kernel(%s) : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>):
     %e = llir.elementwise exp(%a) : (tensor<4xf32>) -> tensor<4xf32>

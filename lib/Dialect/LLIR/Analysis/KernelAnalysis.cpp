@@ -168,9 +168,9 @@ Decision luminal::findSource(const KernelAnalysis &a, Value yielded,
   std::optional<hlir::MapAttr> inverse =
       llir::invert(map, domain, hlir::getExtents(result.source), sizes);
   if (!inverse)
-    return Decision::refuse("the last view does not move each element to a "
-                            "place of its own",
-                            yielded.getDefiningOp());
+    return Decision::refuse(
+        "the last view does not move each element to a separate position",
+        yielded.getDefiningOp());
   result.toResult = *inverse;
   return Decision::accept();
 }

@@ -502,8 +502,7 @@ Decision luminal::findStreamSpan(StreamedStages &t, const Index &row,
       continue;
     std::optional<double> neutral = getNeutral(anchor);
     if (!neutral)
-      return Decision::refuse("an anchor has no term that changes nothing",
-                              anchor.op);
+      return Decision::refuse("an anchor has no neutral term", anchor.op);
     if (!isa<FloatType>(getElementType(anchor.op->getResult(0))))
       return Decision::refuse("an anchor is not of floats", anchor.op);
     Where needed = Where();

@@ -68,7 +68,7 @@ Decision ProductAnalysis::findResults() {
     if (Decision found = findSource(a, yielded, result); !found)
       return found;
     if (hlir::getExtents(result.source) != extents)
-      return Decision::refuse("what follows the product has another index "
+      return Decision::refuse("the ops after the product have another index "
                               "space",
                               result.source.getDefiningOp());
   }
@@ -89,8 +89,7 @@ Decision ProductAnalysis::takeGroups() {
   bool isOther = columns.group.empty() && !rows.group.empty();
   if (!(isOther ? columns : rows).group.empty() ||
       (isOther ? rows : columns).group.empty() || batch.size() != 1)
-    return Decision::refuse("its sides have other dims than a batch of "
-                            "vectors and matrices");
+    return Decision::refuse("it is not a batch of vectors times matrices");
   if (!isLookedUp(isOther ? rows : columns))
     return Decision::refuse("no matrix is looked up");
   if (isOther)
@@ -146,7 +145,8 @@ Decision ProductAnalysis::collectKeys(const Index &at, unsigned dim,
   };
   auto refuse = [&](Operation *op) {
     if (result)
-      result = Decision::refuse("rows read matrices of their own", op);
+      result = Decision::refuse(
+          "the matrix depends on the row other than by a lookup", op);
   };
   while (!work.empty()) {
     auto [v, index] = work.pop_back_val();
@@ -333,7 +333,7 @@ Decision ProductAnalysis::findWindows() {
 Decision ProductAnalysis::findRowWindows() {
   rowWindows.reset();
   if (hasGroups() || hasPairs())
-    return Decision::refuse("rows are not multiplied as they are");
+    return Decision::refuse("rows are converted before they are multiplied");
   Windows found;
   Decision decision = luminal::findWindows(
       a, rows.operand, getOperandIndex(rows), rows.dim, kDim, found);
@@ -359,7 +359,7 @@ Decision ProductAnalysis::findPanels(int64_t width) {
     return Decision::refuse("a size is not known");
   if (hasGroups() || hasPairs() || !kBegin.isConstant(0) ||
       getElementType(columns.operand) != factor)
-    return Decision::refuse("they are not multiplied as they are");
+    return Decision::refuse("they are converted before they are multiplied");
   // A column is a position in a panel; the last panel is padded.
   int64_t count = llvm::divideCeil(*n, width);
   unsigned panel = a.addDim(count), place = a.addDim(width);

@@ -159,7 +159,7 @@ Decision RowProgram::check(unsigned rank, SmallVectorImpl<Operation *> &kept) {
 Decision RowProgram::find(ArrayRef<Operation *> wished) {
   for (Operation &op : a.kernel.getOps())
     if (llir::hasLoops(&op) && !isa<llir::ReductionOpInterface>(op))
-      return Decision::refuse("it is no reduction of each row", &op);
+      return Decision::refuse("it is not a reduction of each row", &op);
   if (!hasFewReads(a.kernel))
     return Decision::refuse("its values are read in too many ways");
   results.clear();

@@ -209,12 +209,14 @@ Decision StreamedSpace::add(Operation *op) {
   if (anchor.role == Role::Scores) {
     for (Value operand : op->getOperands())
       if (!trace(operand).isFree())
-        return Decision::refuse("it needs an anchor before it complete", op);
+        return Decision::refuse(
+            "it needs the final result of an anchor before it", op);
     return take();
   }
   auto rescale = dyn_cast<llir::RescaleOpInterface>(op);
   if (!rescale)
-    return Decision::refuse("it does not say how it follows a maximum", op);
+    return Decision::refuse("it does not say how it changes with the maximum",
+                            op);
   SmallVector<Rescaling> rescalings;
   Value minuend;
   for (Value operand : op->getOperands()) {
@@ -239,7 +241,8 @@ Decision StreamedSpace::add(Operation *op) {
     return take();
   }
   if (!rescaling.isScaled())
-    return Decision::refuse("it needs an anchor before it complete", op);
+    return Decision::refuse("it needs the final result of an anchor before it",
+                            op);
   // This bounds every exponential by 1, and makes all terms zero while the
   // maximum is -inf.
   if (minuend != getMaximum(anchor.reference)->getOperand(0))

@@ -270,7 +270,7 @@ AnchorDecision StreamTile::fits(ArrayRef<Anchor> anchors,
       continue;
     Type sum = getSumType(op);
     if (!isa<FloatType>(sum) || sum.getIntOrFloatBitWidth() < 32)
-      return AnchorDecision::refuse("its sums are no f32 or f64", op);
+      return AnchorDecision::refuse("its accumulators are not f32 or f64", op);
     if (useTensorCores && !canUseTensorCores(anchor))
       return AnchorDecision::refuse("the tensor cores, which multiply f16 or "
                                     "bf16 and add f32, cannot compute it",
@@ -306,8 +306,8 @@ AnchorDecision StreamTile::fits(ArrayRef<Anchor> anchors,
     return AnchorDecision::refuse(
         "warps are specialized where terms are computed beside products");
   if (useWarpGroups && (!machine.hasWarpGroups || rows % kGroupRows != 0))
-    return AnchorDecision::refuse("four warps together do not multiply on this "
-                                  "machine, or not so many rows");
+    return AnchorDecision::refuse(
+        "this machine has no wgmma, or not for so many rows");
   if (int64_t needed = countBytes(anchors); needed > machine.sharedBytes)
     return AnchorDecision::refuseAbove("a tile of rows needs more shared "
                                        "memory than there is, in bytes",
@@ -432,14 +432,14 @@ AnchorDecision luminal::canStreamByBlocks(llir::ProductOpInterface last,
                                           int64_t bytes) {
   SmallVector<Expr> extents = hlir::getExtents(last->getResult(0));
   if (anchors.empty() || extents.empty())
-    return AnchorDecision::refuse("no anchors are walked with it", last);
+    return AnchorDecision::refuse("no other anchor runs in its loop", last);
   StreamedSpace space(ArrayRef<Expr>(extents).drop_back(),
                       last.getReducedExtent());
   for (Operation *op : anchors)
     if (AnchorDecision added = space.add(op); !added)
       return added;
   if (!space.hasRole(Role::Reduction))
-    return AnchorDecision::refuse("no reduction is walked with it", last);
+    return AnchorDecision::refuse("no reduction runs in its loop", last);
   StreamTile tile;
   AnchorDecision chosen = StreamTile::choose(space.getAnchors(), std::nullopt,
                                              getAnyGPU(bytes), /*copied=*/{},

@@ -22,7 +22,7 @@ Decision StreamedStages::find() {
     for (llir::ProductOpInterface product : products)
       extent = product.getReducedExtent();
   else
-    return Decision::refuse("no reduction walks a dim");
+    return Decision::refuse("no reduction iterates over a dim");
   space.emplace(s.extents, extent);
   for (Operation &op : a.kernel.getOps())
     if (llir::hasLoops(&op))
@@ -30,7 +30,8 @@ Decision StreamedStages::find() {
         return added;
   if (reductions.empty() &&
       !(space->hasRole(Role::Scores) && space->hasRole(Role::Sum)))
-    return Decision::refuse("no product sums over what another one makes");
+    return Decision::refuse(
+        "no product sums over the results of another product");
   // At the end, each row has one value or one line.
   for (const MovedResult &result : s.results)
     if (getRank(result.source) > getPosition() + 1)

@@ -30,7 +30,7 @@ LogicalResult ArgsortOp::verify() {
     return emitOpError() << "orders f16, bf16, f32, f64, i32 and i64, found "
                          << type;
   if (!elementOf(getResult()).isInteger(64))
-    return emitOpError() << "results in positions of i64, found "
+    return emitOpError() << "returns positions of i64, found "
                          << elementOf(getResult());
   SmallVector<Expr> from = hlir::getExtents(getOperand()),
                     to = hlir::getExtents(getResult());
@@ -104,7 +104,7 @@ CPUArgsortLaunchAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     if (!facts.getAs<BoolAttr>(flag))
       return emitError() << "has no valid '" << flag << "'";
   if (facts.size() != 1 + std::size(kFlags))
-    return emitError() << "has facts that no order has";
+    return emitError() << "has unknown facts";
   return success();
 }
 

@@ -54,7 +54,7 @@ CublasLtLaunchAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       })))
     return failure();
   if (facts.size() != 7)
-    return emitError() << "has facts that no product has";
+    return emitError() << "has unknown facts";
   return success();
 }
 

@@ -161,7 +161,7 @@ LogicalResult CountersOp::verify() {
     bool isWorkspace =
         step && llvm::is_contained(step.getWorkspace(), getBuffer());
     if (!isWorkspace || !getBuffer().hasOneUse())
-      return emitOpError() << "are of the workspace of one step alone";
+      return emitOpError() << "must be in the workspace of exactly one step";
   }
   return success();
 }

@@ -112,7 +112,7 @@ CPUScanLaunchAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     if (!facts.getAs<BoolAttr>(flag))
       return emitError() << "has no valid '" << flag << "'";
   if (facts.size() != 1 + std::size(kTypes) + std::size(kFlags))
-    return emitError() << "has facts that no scan has";
+    return emitError() << "has unknown facts";
   return success();
 }
 

@@ -76,7 +76,8 @@ static std::string checkScanTeam(const Scanned &of, unsigned threads,
   if (team == 1)
     return {};
   if (!of.inner.isConstant(1))
-    return "is of a dim that is not the last, whose elements a team cannot "
+    return "is of a dim other than the last, whose elements a thread group "
+           "cannot "
            "share";
   return team == machine.warpThreads || team == threads
              ? std::string()

@@ -24,17 +24,17 @@ LogicalResult SequenceOp::verifyRegions() {
     if (!kernel && !isa<AliasOp>(op))
       return op.emitOpError() << "is not allowed in a sequence";
     if (usesSymbols(&op))
-      return op.emitOpError()
-             << "has sizes that are not known, and is part of a sequence";
+      return op.emitOpError() << "is part of a sequence, but has sizes that "
+                                 "are not known at compile time";
     if (!kernel)
       continue;
     if (!kernel.getLoops() || kernel.getLoops()->getCases().size() != 1)
       return op.emitOpError()
-             << "is part of a sequence, and has no schedule of one case";
+             << "is part of a sequence, but has no schedule with a single case";
     // A sequence must not write its operands.
     if (kernel.getInPlace() && !kernel.getInputs()[0].getDefiningOp<KernelOp>())
-      return op.emitOpError() << "is in place of an operand that no kernel of "
-                                 "its sequence has written";
+      return op.emitOpError() << "updates in place an operand that no kernel "
+                                 "of its sequence has written";
   }
   return success();
 }
@@ -94,7 +94,7 @@ std::string SequenceOp::checkTeam(unsigned threads, unsigned team,
                                   const MachineModel &) {
   unsigned most = countThreads();
   if (!most)
-    return "runs on a GPU, which schedules of its kernels are not for";
+    return "runs on a GPU, but the schedules of its kernels do not";
   return threads == team && threads == most
              ? std::string()
              : "is shared by " + std::to_string(team) + " threads of " +

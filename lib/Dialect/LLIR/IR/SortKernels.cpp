@@ -47,7 +47,7 @@ static LogicalResult verifyResults(Operation *op, Value operand,
                                    const Expr &taken, Type key) {
   ResultRange results = op->getResults();
   if (results.empty() || results.size() > 2)
-    return op->emitOpError() << "results in positions, and maybe in keys";
+    return op->emitOpError() << "returns positions, and possibly keys";
   SmallVector<Expr> extents = hlir::getExtents(operand);
   extents.back() = taken;
   const bool hasKeys = results.size() == 2;
@@ -224,7 +224,7 @@ WholeThreads MergeRunsOp::chooseThreads(const Assumptions &,
 std::string MergeRunsOp::checkTeam(unsigned, unsigned team,
                                    const MachineModel &) {
   return team == 1 ? std::string()
-                   : "takes element by element, which a team of " +
+                   : "takes element by element, which a thread group of " +
                          std::to_string(team) + " threads cannot share";
 }
 

@@ -236,7 +236,7 @@ LibraryChoice CublasLtLibrary::replace(Operation *op,
     return choice;
   };
   if (!product)
-    return refuse("it is no product");
+    return refuse("it is not a product");
   Type type = elementOf(op->getResult(0));
   if (!isSupported(type) || elementOf(product.getLhs()) != type ||
       elementOf(product.getRhs()) != type)
@@ -253,7 +253,7 @@ LibraryChoice CublasLtLibrary::replace(Operation *op,
       continue;
     }
     if (!isPrecise(end, layout, symbols)) {
-      reason = "the library's epilogue is coarse here";
+      reason = "the library's epilogue is not exact here";
       continue;
     }
     Price price = getPrice(end, layout, symbols, machine);
@@ -262,7 +262,7 @@ LibraryChoice CublasLtLibrary::replace(Operation *op,
         {"columns", layout.columns.str()}, {"inner", layout.inner.str()},
         {"library ns", price.library},     {"kernels ns", price.kernels}};
     if (price.library >= price.kernels)
-      return refuse("kernels take no longer");
+      return refuse("kernels are as fast");
     choice.call = build(op, end, layout);
     return choice;
   }

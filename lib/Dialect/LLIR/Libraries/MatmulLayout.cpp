@@ -231,8 +231,8 @@ LayoutDecision LayoutFinder::findTensors() {
   std::optional<Strided> result =
       getStrided(end.value, end.toIndex, extents, symbols);
   if (!result || !result->offset.isConstant(0))
-    return LayoutDecision::refuse("the elements of the result do not lie at "
-                                  "linear positions");
+    return LayoutDecision::refuse(
+        "the elements of the result are not at linear positions");
   Type resultType = elementOf(end.value), own = elementOf(op.getLhs());
   Builder b(op.getContext());
   std::optional<Strided> lhs, rhs;
@@ -246,8 +246,8 @@ LayoutDecision LayoutFinder::findTensors() {
       break;
   }
   if (!lhs || !rhs)
-    return LayoutDecision::refuse("the elements of an operand do not lie at "
-                                  "linear positions");
+    return LayoutDecision::refuse(
+        "the elements of an operand are not at linear positions");
   tensors = {*lhs, *rhs, *result};
   for (const std::optional<Added> &added : {end.addend, end.bias}) {
     std::optional<Strided> found = Strided{};
@@ -255,7 +255,7 @@ LayoutDecision LayoutFinder::findTensors() {
       found =
           findStrided(added->value, added->map, extents, resultType, symbols);
     if (!found)
-      return LayoutDecision::refuse("what is added is of another type than the "
+      return LayoutDecision::refuse("the addend has another type than the "
                                     "result");
     tensors.push_back(*found);
     tensors.back().strides.resize(extents.size(), Expr(0));
@@ -369,9 +369,9 @@ LayoutDecision LayoutFinder::checkLeading(Tensor tensor, const Expr &row,
       (isUnit(row) || oneRow) && (oneColumn || isAtMost(rowExtent, column));
   if (rowMajor || (columnMajor && (tensor == kLhs || tensor == kRhs)))
     return LayoutDecision::accept();
-  return LayoutDecision::refuse("neither rows nor columns of a matrix are "
-                                "neighbours in memory",
-                                tensors[tensor].value.getDefiningOp());
+  return LayoutDecision::refuse(
+      "neither the rows nor the columns of a matrix are contiguous",
+      tensors[tensor].value.getDefiningOp());
 }
 
 /// Removes and returns the group of the largest weight.
@@ -390,7 +390,7 @@ takeGroup(SmallVectorImpl<Group> &groups,
 
 LayoutDecision LayoutFinder::run(MatmulLayout &layout) {
   if (!isAtMost(1, op.getReducedExtent()))
-    return LayoutDecision::refuse("it may sum over nothing");
+    return LayoutDecision::refuse("the contracted dim may be empty");
   if (LayoutDecision found = findTensors(); !found)
     return found;
   if (LayoutDecision sorted = sortDims(); !sorted)
@@ -409,8 +409,8 @@ LayoutDecision LayoutFinder::run(MatmulLayout &layout) {
         std::swap(group.strides[kLhs], group.strides[kRhs]);
   }
   if (llvm::none_of(columns, isDense))
-    return LayoutDecision::refuse("the result has neither rows nor columns "
-                                  "next to each other");
+    return LayoutDecision::refuse(
+        "neither the rows nor the columns of the result are contiguous");
   Group column = *takeGroup(
       columns, [&](const Group &group) { return isDense(group) ? 1.0 : 0.0; });
   Group row = takeGroup(rows, [&](const Group &group) {
@@ -420,7 +420,7 @@ LayoutDecision LayoutFinder::run(MatmulLayout &layout) {
   llvm::append_range(batch, columns);
   join(batch);
   if (batch.size() > 1)
-    return LayoutDecision::refuse("its batch is not one stride apart");
+    return LayoutDecision::refuse("its batch has no constant stride");
   Group all = batch.empty() ? Group{1, SmallVector<Expr, 5>(5, Expr(0))}
                             : batch.front();
 
@@ -470,7 +470,7 @@ LayoutDecision LayoutFinder::run(MatmulLayout &layout) {
       !all.strides[kBias].isConstant(0) ||
       !tensors[kBias].offset.isConstant(0) ||
       !haveSameSize(biasExtents, column.extent, symbols))
-    return LayoutDecision::refuse("what is added is not one row");
+    return LayoutDecision::refuse("the bias is not one row");
   layout.bias = tensors[kBias].value;
   return LayoutDecision::accept();
 }

@@ -143,7 +143,7 @@ static int64_t chooseParts(std::optional<int64_t> blocks, const Expr &extent,
   };
   std::optional<int64_t> n = extent.asConstant();
   if (!blocks || !n)
-    return refuse("how many blocks and steps there are is known at a call");
+    return refuse("the number of blocks and steps is known only at a call");
   if (*blocks >= machine.workers || *blocks == 0)
     return refuse("there are blocks for all multiprocessors");
   int64_t steps = llvm::divideCeil(*n, depth);
@@ -464,19 +464,20 @@ static LogicalResult verifyTile(const TileForm &tile, const ProductAnalysis &p,
                        << ", expected powers of two from 32 to 128, by 16 to "
                           "64";
   if (tile.useTensorCores() && !canUseTensorCores(p))
-    return emitError() << "takes the tensor cores, which multiply f16 or bf16 "
+    return emitError() << "uses tensor cores, which multiply f16 or bf16 "
                           "and add f32";
   if (tile.useWarpGroups() &&
       (!machine.hasWarpGroups || tile.rows % TileForm::kGroupRows ||
        tile.stages == 1))
-    return emitError() << "multiplies by four warps together, which takes a "
-                          "machine that does, stages, and "
+    return emitError() << "multiplies with wgmma, which requires a machine "
+                          "that has it, stages, and "
                        << TileForm::kGroupRows << " rows for each four";
   if (unsigned threads = tile.getThreads();
       loopCase.getThreads() != threads || loopCase.getTeam() != threads)
-    return emitError() << "has a tile for a team of " << loopCase.getTeam()
-                       << " threads of " << loopCase.getThreads()
-                       << ", expected all of " << threads;
+    return emitError() << "has a tile for a thread group of "
+                       << loopCase.getTeam() << " threads of "
+                       << loopCase.getThreads() << ", expected all of "
+                       << threads;
   int64_t room =
       tile.stages > 1 ? machine.sharedBytes : machine.plainSharedBytes;
   if (tile.countAllSharedBytes(p) > room)

@@ -538,7 +538,8 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   SmallVector<Expr> extents = getResultExtents(kernel, 0);
   for (Value result : kernel.getResults())
     if (hlir::getExtents(result) != extents) {
-      why.push_back({"no elements because", "the results have not one shape"});
+      why.push_back(
+          {"no elements because", "the results have different shapes"});
       return {};
     }
   Domain domain = findMapDomain(a);
@@ -559,7 +560,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     return proposeThreads(a, domain, reductions, machine, why);
   }
   if (std::optional<LaneSums> sums = findLaneSums(a, machine)) {
-    why.push_back({"form", "each lane's sum in straight code"});
+    why.push_back({"form", "each lane's sum, fully unrolled"});
     return {buildLaneSums(a, *sums, machine)};
   }
   unsigned most = machine.getLanes(32), lanes = 1;
@@ -616,7 +617,8 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   for (auto [op, overLanes] : varies) {
     auto reduction = dyn_cast<ReductionOpInterface>(op);
     if (!reduction) {
-      why.push_back({"no elements because", "its loops are not a reduction's"});
+      why.push_back(
+          {"no elements because", "its loops are not those of a reduction"});
       return {};
     }
     Expr extent = reduction.getReducedExtent();
@@ -691,7 +693,7 @@ static LogicalResult verify(KernelOp kernel,
   for (Value result : kernel.getResults())
     if (hlir::getExtents(result) != extents)
       return emitError() << "computes element by element, but the results have "
-                            "not one shape";
+                            "different shapes";
   if (!loopCase.getStream().empty())
     return emitError() << "has a stream, which the form element does not take";
   if (failed(verifyAxes(loopCase.getGrid(), extents, 0, emitError)))
@@ -768,8 +770,8 @@ static LogicalResult verifyParts(KernelOp kernel, LoopCaseAttr loopCase,
   if (getFirstReductions(kernel).empty())
     return emitError() << "has parts, but no reduction that they could cut";
   if (!canCut(kernel))
-    return emitError() << "has parts of a reduction that has not one element "
-                          "for each of the results";
+    return emitError() << "has parts of a reduction without one element for "
+                          "each result element";
   return success();
 }
 

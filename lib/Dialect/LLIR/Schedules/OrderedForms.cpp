@@ -95,7 +95,7 @@ static LogicalResult verify(KernelOp kernel,
     return emitError() << "has updates in order without one scatter, which is "
                           "the only op with loops";
   if (loopCase.getTeam() > 1)
-    return emitError() << "updates in order, which a team of "
+    return emitError() << "updates in order, which a thread group of "
                        << loopCase.getTeam() << " threads cannot share";
   if (!loopCase.getStream().empty())
     return emitError() << "has a stream, which the form ordered does not take";

@@ -158,7 +158,7 @@ PartsChoice llir::chooseParts(
   Assumptions symbols(ranges);
   std::optional<int64_t> n = extent.asConstant(), count = units.asConstant();
   if (symbols.provablyLessEqual(atOnce, units))
-    return refuse("there are units for all workers");
+    return refuse("there are work items for all workers");
   // Elements that are index arithmetic cost next to nothing.
   work = std::max<int64_t>(1, work);
   int64_t grain = ownGrain.value_or(machine.grain);
@@ -166,7 +166,7 @@ PartsChoice llir::chooseParts(
   int64_t ofPart = llvm::divideCeil(grain, kPartsOfGrain * work);
   std::optional<int64_t> most = symbols.upperBound(extent);
   if (most && *most < ofUnit)
-    return refuse("a unit has too little work");
+    return refuse("a work item has too little work");
   if (StringRef rest = findRest(kernel); !rest.empty())
     return refuse(rest);
   int64_t parts = llvm::divideCeil(unitsEach.value_or(kUnitsEach) * atOnce,

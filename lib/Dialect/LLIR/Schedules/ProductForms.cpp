@@ -529,7 +529,7 @@ SmallVector<LoopCaseAttr> Proposal::make() {
   else if (p.rowWindows)
     why.push_back({"rows copied", "as lines of an image"});
   if (mayTile && waitsForResults())
-    why.push_back({"results", "brought while a tile is summed"});
+    why.push_back({"results", "prefetched while a tile is summed"});
 
   auto makeSkinny = [&](CaseBuilder few) {
     addFewRows(few, p, copiesFew, lanes, wordsOfFew);
@@ -593,7 +593,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     return {};
   }
   if (findLaneSums(a, machine)) {
-    why.push_back({"no tile because", "lanes have sums of their own"});
+    why.push_back({"no tile because", "each lane has its own sum"});
     return {};
   }
   if (isCut(kernel, op, ranges, machine)) {
@@ -661,7 +661,7 @@ static LogicalResult verify(KernelOp kernel,
     return emitError() << "has a tile without one product, which is the only "
                           "op with loops";
   if (loopCase.getForms().size() != 1 || !loopCase.getStream().empty())
-    return emitError() << "says more than the form of the product";
+    return emitError() << "states more than the form of the product";
   LoopFormAttr form = loopCase.getForms().front();
   StringRef name = form.getForm().getValue();
   if (form.getOp() != getPosition(op))
@@ -676,17 +676,17 @@ static LogicalResult verify(KernelOp kernel,
   if (failed(verifyNumbers(form, rules, emitError)))
     return failure();
   if (!form.getWord("ahead").empty() && form.getWord("multiply") == "tiles")
-    return emitError() << "brings results ahead, which sums in tile registers "
-                          "do not";
+    return emitError() << "prefetches results, but its sums are in tile "
+                          "registers";
   if (form.getWord("copy") == "windows" && !form.getWord("ahead").empty())
     return emitError() << "copies windows of an image as rows, whose results "
-                          "are not brought ahead";
+                          "are not prefetched";
   if (!form.getWord("finish").empty() &&
       (form.getWord("multiply") == "tiles" ||
        form.getWord("pack") == "windows" || !form.getWord("ahead").empty()))
-    return emitError() << "finishes tiles along their rows, which those of "
-                          "tile registers, of windows and with results brought "
-                          "ahead do not";
+    return emitError()
+           << "finishes tiles along their rows, which is not possible "
+              "with tile registers, windows or prefetched results";
   if (!machine.hasScratch)
     return emitError() << "has the form " << name
                        << ", for which the machine has no scratch";

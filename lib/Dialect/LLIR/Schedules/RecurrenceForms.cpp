@@ -122,7 +122,7 @@ static LogicalResult verify(KernelOp kernel,
     return emitError() << "has a stream, which the form recurrence takes none "
                           "of";
   if (loopCase.getTeam() > 1)
-    return emitError() << "has teams of " << loopCase.getTeam()
+    return emitError() << "has thread groups of " << loopCase.getTeam()
                        << " threads, but each carries what it has alone";
   if (bool(machine.blockThreads) != bool(loopCase.getThreads()))
     return emitError() << "is for another kind of machine";

@@ -74,10 +74,10 @@ static Decision shouldBringRows(const KernelAnalysis &a,
       sizes.valueOf(product({rows.extents.begin(), rows.extents.end()}));
   double most = double(machine.l1Bytes) / 2;
   if (2 * bytes > most * std::max(1.0, count))
-    return Decision::refuseAbove("two rows leave the first cache no room",
+    return Decision::refuseAbove("two rows do not leave enough room in L1",
                                  2 * bytes / std::max(1.0, count), most);
   if (bytes <= double(machine.l2Bytes))
-    return Decision::refuse("rows are in the second cache");
+    return Decision::refuse("rows are in L2");
   return Decision::accept();
 }
 
@@ -297,7 +297,7 @@ static LogicalResult verifyPass(RowReductions &rows, Operation *op,
     return success();
   StringRef why;
   if (machine.blockThreads)
-    why = "blocks of threads take rows in no order";
+    why = "thread blocks take rows in any order";
   else if (isAcross)
     why = "its vectors run across rows";
   else if (op == rows.reduces.front())
@@ -326,9 +326,9 @@ verifyJoined(RowReductions &rows, RowReductionOpInterface op, LoopFormAttr form,
         return getOpName(walk.ops.front()) == with;
       });
   if (walk == walks.end())
-    return refuse("which is no reduction before it with a walk of its own");
+    return refuse("which is not an earlier reduction with its own loop");
   if (form.getNumbers().size() > 1)
-    return refuse("and gives it other numbers than that has");
+    return refuse("and has other numbers than that one");
   llvm::SetVector<Operation *> needed = findNeeded(op);
   for (const ReductionWalk &other : llvm::make_range(walk, walks.end()))
     for (ReductionOpInterface earlier : other.ops)
@@ -437,8 +437,9 @@ static LogicalResult verifyParts(KernelOp kernel, LoopCaseAttr loopCase,
                          << ", but no unit has all of its row";
   // A thread group merges the states of one row, not of a vector of rows.
   if (loopCase.getTeam() > 1 && runsAcross(loopCase))
-    return emitError() << "has parts of vectors across rows, which a team of "
-                       << loopCase.getTeam() << " threads does not share";
+    return emitError()
+           << "has parts of vectors across rows, which a thread group of "
+           << loopCase.getTeam() << " threads does not share";
   SmallVector<ReductionOpInterface> first = getFirstReductions(kernel);
   for (const ReductionWalk &walk :
        getWalks(llvm::to_vector_of<ReductionOpInterface>(

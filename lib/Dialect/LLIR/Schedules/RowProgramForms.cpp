@@ -364,8 +364,10 @@ proposeTeams(RowProgram &p, ArrayRef<unsigned> dims,
   Expr all = product({p.extents.begin(), p.extents.end()});
   if (sizes.valueOf(all) * c.team < machine.workers * machine.smoothThreads &&
       work.products + work.operations > kMostAlone) {
-    why.push_back({"no row program because",
-                   std::string("few rows are too much work for a team each")});
+    why.push_back(
+        {"no row program because",
+         std::string(
+             "a few rows are too much work for one thread group each")});
     return {};
   }
   std::optional<int64_t> rows = all.asConstant();
@@ -378,9 +380,10 @@ proposeTeams(RowProgram &p, ArrayRef<unsigned> dims,
          *bytes * (c.threads / c.team) > machine.plainSharedBytes)
     c.threads /= 2;
   if (!bytes || *bytes * (c.threads / c.team) > machine.plainSharedBytes) {
-    why.push_back({"no row program because",
-                   std::string("what rows keep is not known to fit in shared "
-                               "memory")});
+    why.push_back(
+        {"no row program because",
+         std::string("the kept values of rows are not known to fit in shared "
+                     "memory")});
     return {};
   }
   for (unsigned dim : dims)
@@ -398,7 +401,7 @@ proposeTeams(RowProgram &p, ArrayRef<unsigned> dims,
     c.addForm(op, hasLoops(op) ? "members" : "keep",
               {{"columns", std::min(shares, kShares)}});
   }
-  why.push_back({"form", "rows by teams of threads, step by step"});
+  why.push_back({"form", "rows by thread groups, step by step"});
   why.push_back({"steps", uint64_t(p.steps.size())});
   why.push_back({"bytes kept", *bytes});
   return {c.build()};
@@ -617,7 +620,8 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     return proposeTeams(p, dims, machine, why);
   std::optional<int64_t> bytes = p.countBytes(lanes).asConstant();
   if (!bytes || *bytes > std::min(machine.getChipBytes(), kMostKept))
-    return refuse("what a vector of rows keeps is not known to fit on chip");
+    return refuse(
+        "the kept values of a vector of rows are not known to fit on chip");
   Expr rows = product({p.extents.begin(), p.extents.end()});
   CaseBuilder few = makeFew(p, dims, machine);
   LoopCaseAttr many = makeMany(p, dims, lanes, machine);
@@ -640,12 +644,12 @@ static LogicalResult verifyTeams(const RowProgram &p, LoopCaseAttr loopCase,
                                  function_ref<InFlightDiagnostic()> emitError) {
   unsigned team = loopCase.getTeam();
   if (team > machine.warpThreads)
-    return emitError() << "takes rows by teams of " << team
+    return emitError() << "takes rows by thread groups of " << team
                        << " threads, which are more than a warp";
   std::optional<int64_t> bytes = p.countTeamBytes(machine).asConstant();
   int64_t teams = loopCase.getThreads() / team;
   if (!bytes || *bytes * teams > machine.plainSharedBytes)
-    return emitError() << "keeps what is not known to fit in "
+    return emitError() << "keeps values that are not known to fit in "
                        << machine.plainSharedBytes << " bytes of shared memory";
   for (LoopFormAttr form : loopCase.getForms()) {
     Operation *op =

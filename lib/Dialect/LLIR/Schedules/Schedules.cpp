@@ -35,7 +35,8 @@ const LoopForms *llir::findForms(KernelOp kernel, LoopCaseAttr loopCase,
       continue;
     LoopFormAttr form = loopCase.getForm(position);
     if (!form) {
-      emitError() << "says nothing of op" << position << ", " << describe(&op);
+      emitError() << "states no form for op" << position << ", "
+                  << describe(&op);
       return nullptr;
     }
     names.push_back(form.getForm().getValue());
@@ -246,11 +247,11 @@ verifyThreads(LoopCaseAttr loopCase, unsigned threads,
               function_ref<InFlightDiagnostic()> emitError) {
   if (!machine.blockThreads) {
     if (loopCase.getThreads())
-      return emitError() << "has threads, which the machine does not";
+      return emitError() << "has threads, but the machine has no thread blocks";
     return success();
   }
   if (!loopCase.getThreads())
-    return emitError() << "says no number of threads, of which a block has 1 "
+    return emitError() << "states no number of threads; a block has 1 "
                           "to "
                        << machine.blockThreads;
   if (loopCase.getThreads() > machine.blockThreads ||
@@ -265,7 +266,7 @@ verifyThreads(LoopCaseAttr loopCase, unsigned threads,
   unsigned team = loopCase.getTeam();
   if (team > machine.warpThreads ? team != loopCase.getThreads()
                                  : !llvm::isPowerOf2_32(team))
-    return emitError() << "has teams of " << team
+    return emitError() << "has thread groups of " << team
                        << " threads, expected a power of two up to "
                        << machine.warpThreads << ", or all of a block";
   return success();

@@ -132,7 +132,7 @@ LogicalResult llir::verifySpread(KernelOp kernel, LoopCaseAttr loopCase,
     if (loopCase.getTeam() != loopCase.getThreads() ||
         loopCase.getParts() != 1 || team * *terms != loopCase.getTeam() ||
         !llvm::isPowerOf2_64(team) || team > machine.warpThreads)
-      return refuse() << "to a block that is not a team of up to "
+      return refuse() << "to a block that is not a thread group of up to "
                       << machine.warpThreads << " threads for each of them";
     llvm::SetVector<Operation *> before;
     for (Value operand : op->getOperands())

@@ -83,8 +83,8 @@ static Decision areReadInPlace(StreamedStages &t) {
     check(result.source, isLine ? withLocal(extents.back()) : t.s.index);
   }
   if (elsewhere)
-    return Decision::refuse("it is read at other places than threads have",
-                            elsewhere);
+    return Decision::refuse(
+        "it is read at indices whose elements other threads hold", elsewhere);
   return Decision::accept();
 }
 
@@ -143,15 +143,16 @@ static Decision canShareSkipped(StreamedStages &t, const NeededSpan &span,
                                 unsigned parts) {
   const StageAxis *rows = getRowAxis(t);
   if (parts > 1 || !rows || rows != &t.s.axes.back())
-    return Decision::refuse("blocks that share columns have not all of the "
-                            "stream, or do not follow each other");
+    return Decision::refuse("blocks that share columns do not cover the whole "
+                            "stream, or are not consecutive");
   if (t.a.simplify(rows->countBlocks()).isConstant(1))
     return Decision::refuse("one block has all rows");
   auto rises = [&](const Expr &x) {
     return getDirection(x, rows->dim).value_or(-1) >= 0;
   };
   if (!rises(span.lo) || !rises(span.hi))
-    return Decision::refuse("a row may need earlier indices than rows before");
+    return Decision::refuse(
+        "a row may need earlier indices than the rows before it");
   return Decision::accept();
 }
 
@@ -160,7 +161,7 @@ static Decision check(StreamedStages &t, const StreamTile &tile, unsigned parts,
   if (Decision fits = tile.fits(t.getAnchors(), machine); !fits)
     return fits;
   if (tile.producers && parts > 1)
-    return Decision::refuse("warps are specialized, and blocks walk parts");
+    return Decision::refuse("warps are specialized, and blocks process parts");
   if (Decision fits = areOfRows(t); !fits)
     return fits;
   if (Decision fits = areReadInPlace(t);
@@ -377,9 +378,9 @@ buildWithParts(StreamedStages &t, StreamTile tile, const CaseBuilder &c,
   }
   std::optional<int64_t> blocks = t.a.simplify(count).asConstant();
   if (!blocks)
-    return refuse("how many units there are is known at a call");
+    return refuse("the number of work items is known only at a call");
   if (*blocks >= machine.workers || *blocks == 0)
-    return refuse("there are units for all workers");
+    return refuse("there are work items for all workers");
   std::optional<int64_t> extent = t.extent.asConstant();
   int64_t least = kLeastChunks * t.chunk;
   int64_t residents = tile.countResidents(t.getAnchors(), machine);
@@ -396,7 +397,7 @@ buildWithParts(StreamedStages &t, StreamTile tile, const CaseBuilder &c,
       parts -= parts % merged;
   if (parts < 2 ||
       t.a.getAssumptions().provablyLessEqual(t.extent, parts * least - 1))
-    return refuse("a part would have too little of the stream");
+    return refuse("a part would get too little of the stream");
   cut.parts = parts;
   tile.skipped = StreamTile::Skipped::Own;
   cut.forms.clear();
@@ -493,7 +494,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
     c.threads = c.team = tile.threads + tile.producers;
     addForms(c, t, tile, machine);
   };
-  why.push_back({"form", "anchors jointly over one streamed dim"});
+  why.push_back({"form", "anchors in one loop over a streamed dim"});
   why.push_back({"anchors", uint64_t(t.getAnchors().size())});
   // For many rows and a long stream.
   auto specialize = [&](CaseBuilder &c) -> Decision {
@@ -571,10 +572,10 @@ static LogicalResult verify(KernelOp kernel,
                          warps[] = {"specialized"},
                          skipped[] = {"shared", "none"};
   if (!machine.sharedBytes)
-    return emitError() << "has anchors that blocks of threads walk jointly, "
-                          "for which the machine has no shared memory";
+    return emitError() << "runs anchors in one loop by thread blocks, for "
+                          "which the machine has no shared memory";
   if (!::fits(kernel))
-    return emitError() << "walks anchors jointly, but a reduction and a "
+    return emitError() << "runs anchors in one loop, but a reduction and a "
                           "product are not among them";
   KernelAnalysis a(kernel, ranges);
   StreamedStages t(a);
@@ -582,10 +583,10 @@ static LogicalResult verify(KernelOp kernel,
   if (fits)
     fits = t.apply(loopCase);
   if (!fits)
-    return emitError() << "walks anchors jointly, but " << fits.str();
+    return emitError() << "runs anchors in one loop, but " << fits.str();
   StreamTile tile = StreamTile::get(t, loopCase);
   if (loopCase.getTeam() != loopCase.getThreads())
-    return emitError() << "walks anchors jointly by teams of "
+    return emitError() << "runs anchors in one loop by thread groups of "
                        << loopCase.getTeam()
                        << " threads, expected all of a block";
   unsigned blocked = 0;
@@ -655,7 +656,7 @@ static LogicalResult verify(KernelOp kernel,
                        << (canHalve ? ", or half as many" : "");
   if (Decision possible = check(t, tile, loopCase.getParts(), machine);
       !possible)
-    return emitError() << "walks anchors jointly by blocks of threads, but "
+    return emitError() << "runs anchors in one loop by thread blocks, but "
                        << possible.str();
   for (const Anchor &anchor : t.getAnchors()) {
     int64_t blocks =

@@ -260,9 +260,9 @@ static bool addParts(Proposal &first, KernelOp kernel,
   std::optional<int64_t> blocks = first.countBlocks().asConstant(),
                          extent = first.t.extent.asConstant();
   if (!blocks)
-    return refuse("how many units there are is known at a call");
+    return refuse("the number of work items is known only at a call");
   if (*blocks >= machine.workers || *blocks == 0)
-    return refuse("there are units for all workers");
+    return refuse("there are work items for all workers");
   int64_t parts = llvm::divideCeil(kUnitsEach * machine.workers, *blocks);
   if (extent)
     parts = std::min(parts, *extent / first.t.chunk);
@@ -316,7 +316,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   bool hasParts = addParts(first, kernel, ranges, machine, cases, why);
   if (first.fitsOnChip() && !hasParts)
     return {};
-  why.push_back({"form", "anchors jointly over one streamed dim"});
+  why.push_back({"form", "anchors in one loop over a streamed dim"});
   why.push_back({"anchors", uint64_t(first.t.getAnchors().size())});
   why.push_back({"chunk", uint64_t(first.t.chunk)});
   describeWalk(first.t, why);
@@ -387,15 +387,15 @@ static LogicalResult verify(KernelOp kernel,
                             LoopCaseAttr loopCase, const MachineModel &machine,
                             function_ref<InFlightDiagnostic()> emitError) {
   if (!machine.hasScratch)
-    return emitError() << "has anchors that are walked jointly, for which the "
-                          "machine has no scratch";
+    return emitError()
+           << "runs anchors in one loop, for which the machine has no scratch";
   KernelAnalysis a(kernel, ranges);
   StreamedStages t(a);
   Decision fits = t.find();
   if (fits)
     fits = t.apply(loopCase);
   if (!fits)
-    return emitError() << "walks anchors jointly, but " << fits.str();
+    return emitError() << "runs anchors in one loop, but " << fits.str();
   if (std::optional<int64_t> n = t.extent.asConstant()) {
     int64_t chunks = llvm::divideCeil(*n, t.chunk), parts = loopCase.getParts();
     if (parts > 1 && chunks < parts)

@@ -200,8 +200,7 @@ llir::verifyTogether(KernelOp kernel, LoopCaseAttr loopCase,
   for (LoopAxisAttr axis : loopCase.getGrid()) {
     int64_t block = axis.getBlock();
     if (axis.getLanes() > 1 || block < 1 || block > kMostTogether / elements)
-      return emitError() << "takes elements of a unit together, which are at "
-                            "most "
+      return emitError() << "takes elements of a work item together, at most "
                          << kMostTogether << ", in blocks without lanes";
     elements *= block;
   }

@@ -121,9 +121,10 @@ static LogicalResult verify(KernelOp kernel,
     return emitError() << "has tiles, but loops or results of several shapes";
   if (machine.blockThreads < kThreads || loopCase.getThreads() != kThreads ||
       loopCase.getTeam() != kThreads)
-    return emitError() << "has tiles for a team of " << loopCase.getTeam()
-                       << " threads of " << loopCase.getThreads()
-                       << ", expected all of " << kThreads;
+    return emitError() << "has tiles for a thread group of "
+                       << loopCase.getTeam() << " threads of "
+                       << loopCase.getThreads() << ", expected all of "
+                       << kThreads;
   if (!loopCase.getStream().empty())
     return emitError()
            << "has a stream, which the form transpose does not take";

@@ -200,16 +200,18 @@ static LogicalResult verify(KernelOp kernel,
       (getCounters(op) != counters || loopCase.getGrid().size() != 1 ||
        loopCase.getGrid()[0].getBlock() == 1 || loopCase.getTeam() == 1 ||
        loopCase.getTeam() != loopCase.getThreads()))
-    return emitError() << "counts in shared memory, which takes a team of all "
-                          "threads of a block along one axis, and a counter "
-                          "for each of up to "
-                       << kMostCounters << " integers";
+    return emitError()
+           << "counts in shared memory, which requires a thread group of all "
+              "threads of a block along one axis, and a counter "
+              "for each of up to "
+           << kMostCounters << " integers";
   if (!counters && loopCase.getTeam() > 1 &&
       (loopCase.getGrid().empty() ||
        loopCase.getGrid().back().getBlock() == 1 ||
        loopCase.getGrid().back().getDims().front() < rank))
-    return emitError() << "has updates in any order, of which a team of "
-                       << loopCase.getTeam() << " threads shares only rows";
+    return emitError()
+           << "has updates in any order, of which a thread group of "
+           << loopCase.getTeam() << " threads shares only rows";
   if (failed(verifyScatterForms(
           op, loopCase, {{"unroll", 1, 16}, {"private", 0, kMostCounters}},
           emitError)))

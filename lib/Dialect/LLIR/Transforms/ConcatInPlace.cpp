@@ -100,8 +100,9 @@ Decision ConcatInPlace::findParts(KernelOp kernel, ArrayRef<Rows> rows,
     Part part{{}, map, own};
     auto argument = dyn_cast<BlockArgument>(value);
     if (!argument)
-      return Decision::refuse("a part is computed by the kernel that joins it",
-                              value.getDefiningOp());
+      return Decision::refuse(
+          "a part is computed by the kernel that concatenates it",
+          value.getDefiningOp());
     part.operand = kernel.getInputs()[argument.getArgNumber()];
     part.isWritten = isAllInOrder(part.map, part.extents,
                                   hlir::getExtents(part.operand), symbols) &&

@@ -180,7 +180,7 @@ static Decision replaceGroups(llir::ReduceOp reduce,
   if (!compare || compare.getFn() != Fn::LessEqual ||
       getRank(reduce.getOperand()) != 2 ||
       !isFirstIndex(compare->getOperand(1)))
-    return refuse("it does not count what is at or before a place");
+    return refuse("it does not count the elements at or before a place");
   std::optional<Begins> ends = findBegins(compare->getOperand(0));
   auto scan = ends ? ends->source.getDefiningOp<ScanOp>() : ScanOp();
   if (!scan || scan.getKind() != ScanKind::Sum || scan.getReverse() ||
@@ -213,10 +213,10 @@ static Decision replaceGroups(llir::ReduceOp reduce,
   // A set bit of i1 is -1 as a signed number.
   if (!isInteger(getSplat(ones),
                  getElementTypeOrSelf(ones).isInteger(1) ? -1 : 1))
-    return refuse("not each row counts as one");
+    return refuse("not every row counts as one");
   Value groups = scatter.getIndices();
   if (scatter.getChecked())
-    return refuse("a group may be none that is counted");
+    return refuse("a group may not be among the counted ones");
   if (getRank(groups) != 1 ||
       !areEqual(hlir::getExtents(groups), {rows}, symbols))
     return refuse("other rows are counted");
@@ -242,7 +242,8 @@ static Decision replace(ScatterOp op, const Assumptions &symbols) {
   ReduceKind kind =
       op.getCombine() == hlir::Combine::Add ? ReduceKind::Sum : ReduceKind::Max;
   if (!isInitial(getSplat(op.getDest()), kind))
-    return Decision::refuse("rows have something before");
+    return Decision::refuse(
+        "the destination does not hold the initial value of the reduction");
   std::optional<Begins> begins = findCounted(op.getIndices());
   if (!begins)
     return Decision::refuse("its indices do not count where segments begin");
@@ -252,7 +253,7 @@ static Decision replace(ScatterOp op, const Assumptions &symbols) {
     return Decision::refuse("there are more rows than segments");
   Type number = getElementTypeOrSelf(op.getDest());
   if (!number.isIntOrFloat() || number.isInteger(1))
-    return Decision::refuse("its elements are no numbers");
+    return Decision::refuse("its elements are not numbers");
   ImplicitLocOpBuilder b(op.getLoc(), op);
   Type element = getElementTypeOrSelf(begins->source);
   Value at = ViewOp::create(b, hlir::getTensorType(count, element),

@@ -260,7 +260,7 @@ Decision FusionPlan::joinStage(Group &group, ProductOpInterface op) {
   if (Decision fits = fitsStage(group, op, rows); !fits)
     return fits;
   if (group.isStreamed && !canStream(group, op))
-    return Decision::refuse("the reader's anchors are walked jointly over "
+    return Decision::refuse("the reader's anchors run in one loop over "
                             "another dim",
                             &group);
   // The code of its readers is not in its loops.
@@ -301,7 +301,7 @@ Decision FusionPlan::joinStage(Group &group, RowReductionOpInterface op) {
   if (hlir::getExtents(value) != rows)
     return Decision::refuse("the reader reduces other rows", &group);
   if (group.isStreamed && !canStream(group, op))
-    return Decision::refuse("the reader's anchors are walked jointly over "
+    return Decision::refuse("the reader's anchors run in one loop over "
                             "another dim",
                             &group);
   for (Value result : op->getResults())

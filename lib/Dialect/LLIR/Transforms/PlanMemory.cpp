@@ -283,7 +283,7 @@ LogicalResult Planner::assignResults() {
         !taken.insert(place.storage).second) {
       if (request.isPrepare)
         return emitError(output.value.getLoc())
-               << "what is prepared has no separate memory";
+               << "a prepared value has no separate memory";
       return func.emitError()
              << "result " << index << " has no separate memory";
     }
@@ -325,7 +325,7 @@ void Planner::tellArena(ArrayRef<ArenaRequest> requests, const Expr &arena) {
     reporter.passed(func.getLoc(), "arena", args);
   } else {
     StringRef reason = haveConstantSizes(requests)
-                           ? "no order that was tried leaves no gaps"
+                           ? "every order that was tried leaves gaps"
                            : "sizes known only at run time share whole slots";
     args.push_back({"reason", reason});
     reporter.missed(func.getLoc(), "arena", args);

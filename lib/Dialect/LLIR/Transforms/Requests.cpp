@@ -183,8 +183,8 @@ FailureOr<Request> llir::getPreparation(func::FuncOp joined) {
                                                     hlir::kKindAttr);
     if (!kind || kind.getValue() != "weight")
       return joined.emitOpError()
-             << "prepares what depends on argument " << argument.getArgNumber()
-             << ", which is not a weight";
+             << "prepares a value that depends on argument "
+             << argument.getArgNumber() << ", which is not a weight";
   }
   request.arguments = arguments.takeVector();
   return request;

@@ -380,7 +380,7 @@ void SortRows::runOnOperation() {
            cost = priceSort(rows, kernelTime, operationRate);
     if (gain <= cost) {
       reporter.missed(loc, "rows",
-                      {{"reason", "few share a matrix"},
+                      {{"reason", "few rows share a matrix"},
                        {"gain ns", int64_t(gain)},
                        {"cost ns", int64_t(cost)}});
       continue;

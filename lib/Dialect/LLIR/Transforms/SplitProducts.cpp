@@ -83,7 +83,7 @@ static Decision findParts(Value v, PartedProduct &product,
     for (Operation *user : v.getUsers()) {
       auto view = dyn_cast<ViewOp>(user);
       if (!view)
-        return Decision::refuse("something reads all of its columns");
+        return Decision::refuse("an op reads all of its columns");
       SmallVector<Expr> own = hlir::getExtents(view.getResult());
       Assumptions inside = withExtents(symbols, own);
       MapAttr map = compose(view.getMap(), product.map, own, symbols);
@@ -148,7 +148,7 @@ static Decision match(GemmOp op, PartedProduct &product,
     return found;
   const bool isLeft = op.getLhsMap().usesDim(product.column);
   if (isLeft == op.getRhsMap().usesDim(product.column))
-    return Decision::refuse("they are no columns");
+    return Decision::refuse("they are not columns");
   if (Decision alone = isLeft ? readsRowsAlone(op, op.getLhs(), op.getLhsMap(),
                                                op.getRhsMap(), symbols)
                               : readsRowsAlone(op, op.getRhs(), op.getRhsMap(),

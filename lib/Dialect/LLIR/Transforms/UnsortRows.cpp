@@ -336,12 +336,12 @@ void UnsortRows::runOnOperation() {
     RowsInPlace inPlace(order, symbols);
     if (!inPlace.follows(back.getData(), 1)) {
       reporter.missed(loc, "rows",
-                      {{"reason", "they do not follow from rows in order"}});
+                      {{"reason", "they do not depend on sorted rows alone"}});
       continue;
     }
     if (!isReadBack(inPlace.getOps(), back)) {
       reporter.missed(loc, "rows",
-                      {{"reason", "something else reads them in order"}});
+                      {{"reason", "another op reads them in sorted order"}});
       continue;
     }
     double rows = nominal(countElements(order.getResult().getType())),
@@ -354,7 +354,7 @@ void UnsortRows::runOnOperation() {
            cost = bytes / readRate;
     if (gain <= cost) {
       reporter.missed(loc, "rows",
-                      {{"reason", "they share matrices in order"},
+                      {{"reason", "sorted rows share matrices"},
                        {"gain ns", int64_t(gain)},
                        {"cost ns", int64_t(cost)}});
       continue;

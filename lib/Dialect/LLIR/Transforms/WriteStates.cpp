@@ -173,9 +173,9 @@ static void setOverwrites(KernelOp kernel, BlockArgument state) {
 Decision WriteStates::decide(Value value, BlockArgument state) {
   auto result = dyn_cast<OpResult>(getFirstMemory(value));
   if (!result || !isa<KernelOp, LibraryOpInterface>(result.getOwner()))
-    return Decision::refuse("its memory is not a kernel's own");
+    return Decision::refuse("its memory does not belong to a kernel");
   if (llvm::any_of(result.getUsers(), llvm::IsaPred<ConcatOp>))
-    return Decision::refuse("it is written where it is joined to others");
+    return Decision::refuse("it is written directly into a concatenation");
   if (result.getType() != state.getType())
     return Decision::refuse("the state has another layout");
   return mayWrite(result, state);

@@ -85,7 +85,7 @@ SequenceMemory::SequenceMemory(SequenceOp sequence) {
     if (at.kind != Place::Kind::Shared || at.offset != 0 ||
         shared[at.number].bytes != getBytesOf(v.getType()) ||
         !results.try_emplace(at.number, i).second)
-      problem = "two results have one memory";
+      problem = "two results share one memory";
   }
   SmallVector<Shared> withCopies = shared;
   for (auto [number, result] : results) {
