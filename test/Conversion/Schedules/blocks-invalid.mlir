@@ -89,7 +89,7 @@ func.func @groups(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x6
 
 // -----
 func.func @copies(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
-  // expected-error @+1 {{its schedule has either stages or copies, which go together}}
+  // expected-error @+1 {{its schedule has stages without copies, or copies without stages}}
   %0 = llir.kernel(%a, %b) loops<grid(d1:64, d0:64) threads(256, 256) op0 = block {depth = 64, columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, stages = 2, use = mma}> : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16> {
   ^bb0(%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>):
     %1 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
@@ -138,7 +138,7 @@ func.func @results(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x
 
 // -----
 func.func @unstaged(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
-  // expected-error @+1 {{its schedule states how many blocks find room, or how results are written, which goes with stages}}
+  // expected-error @+1 {{its schedule states resident blocks, or how results are written, but has no stages}}
   %0 = llir.kernel(%a, %b) loops<grid(d1:64, d0:64) threads(256, 256) op0 = block {depth = 64, columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, resultlanes = 2, use = mma}> : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16> {
   ^bb0(%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>):
     %1 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
@@ -162,7 +162,7 @@ func.func @ring(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64x
 
 // -----
 func.func @tile_rows(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64xf32> {
-  // expected-error @+1 {{its schedule states the rows of a tile or a side, which goes with groups of rows}}
+  // expected-error @+1 {{its schedule states the rows of a tile or a side, but no groups of rows}}
   %0 = llir.kernel(%a, %b) loops<grid(d1:64, d0:8) threads(256, 256) op0 = block {depth = 16, rows = 64, use = fma}> : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> {
   ^bb0(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>):
     %1 = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
@@ -199,7 +199,7 @@ func.func @search(%a: tensor<64x64xf32>, %b: tensor<3x64x64xf32>, %i: tensor<64x
 
 // -----
 func.func @rows_at_once(%a: tensor<64x64xf32>, %b: tensor<3x64x64xf32>, %i: tensor<64xi64>) -> tensor<64x64xf32> {
-  // expected-error @+1 {{its schedule takes several rows at once, but a group of them begins and ends anywhere}}
+  // expected-error @+1 {{its schedule takes several rows at once, but groups begin and end at any row}}
   %0 = llir.kernel(%a, %b, %i) loops<grid(d1:64, d0:8) threads(256, 256) op1 = block {depth = 16, groups = rows, rowalong = own, rowlanes = 4, rows = 64, use = fma}> : (tensor<64x64xf32>, tensor<3x64x64xf32>, tensor<64xi64>) -> tensor<64x64xf32> {
   ^bb0(%x: tensor<64x64xf32>, %y: tensor<3x64x64xf32>, %j: tensor<64xi64>):
     %1 = llir.gather %y, %j {checked} : tensor<3x64x64xf32>, tensor<64xi64> -> tensor<64x64x64xf32>

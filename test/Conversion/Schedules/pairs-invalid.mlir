@@ -37,7 +37,7 @@ func.func @lanes(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64
 
 // -----
 func.func @odd(%a: tensor<64x63xbf16>, %b: tensor<64x63xbf16>) -> tensor<64x64xbf16> {
-  // expected-error @+1 {{its schedule multiplies pairs of rows that are not copied, but the last pair of them may be half a one}}
+  // expected-error @+1 {{its schedule multiplies pairs of rows that are not copied, but the last pair of them may be incomplete}}
   %r = llir.kernel(%a, %b) loops<grid(d1:32, d0:all) op0 = tile {lanes = 16, multiply = pairs, pack = k, rows = 8, square = 4, vectors = 2}> : (tensor<64x63xbf16>, tensor<64x63xbf16>) -> tensor<64x64xbf16> {
   ^bb0(%x: tensor<64x63xbf16>, %y: tensor<64x63xbf16>):
     %g = llir.gemm %x, %y k(63) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x63xbf16>, tensor<64x63xbf16> -> tensor<64x64xbf16>
@@ -48,7 +48,7 @@ func.func @odd(%a: tensor<64x63xbf16>, %b: tensor<64x63xbf16>) -> tensor<64x64xb
 
 // -----
 func.func @apart(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
-  // expected-error @+1 {{its schedule multiplies pairs of rows that are not copied, but pairs of them are not side by side}}
+  // expected-error @+1 {{its schedule multiplies pairs of rows that are not copied, but pairs of them are not adjacent}}
   %r = llir.kernel(%a, %b) loops<grid(d1:32, d0:all) op0 = tile {lanes = 16, multiply = pairs, pack = k, rows = 8, square = 4, vectors = 2}> : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16> {
   ^bb0(%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>):
     %g = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d2, d0)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xbf16>

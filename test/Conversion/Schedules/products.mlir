@@ -77,7 +77,7 @@ func.func private @no_pairs(%a: tensor<256x256xf16>, %b: tensor<256x256xf16>) ->
 
 // One row: dot products where both sides step along k, else scaled columns.
 func.func private @dots(%a: tensor<1x256xf32>, %b: tensor<256x256xf32>) -> tensor<1x256xf32> {
-  // expected-remark@+1 {{form="dot products along k, which both sides step through in memory"}}
+  // expected-remark@+1 {{form="dot products along k, along which both sides are contiguous"}}
   %0 = llir.kernel(%a, %b) : (tensor<1x256xf32>, tensor<256x256xf32>) -> tensor<1x256xf32> {
   ^bb0(%x: tensor<1x256xf32>, %y: tensor<256x256xf32>):
     %g = llir.gemm %x, %y k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<1x256xf32>, tensor<256x256xf32> -> tensor<1x256xf32>
@@ -86,7 +86,7 @@ func.func private @dots(%a: tensor<1x256xf32>, %b: tensor<256x256xf32>) -> tenso
   return %0 : tensor<1x256xf32>
 }
 func.func private @scaled(%a: tensor<1x256xf32>, %b: tensor<256x256xf32>) -> tensor<1x256xf32> {
-  // expected-remark@+1 {{form="columns scaled by each row's elements, for both sides are not read along k"}}
+  // expected-remark@+1 {{form="columns scaled by each row's elements, because not both sides are read along k"}}
   %0 = llir.kernel(%a, %b) : (tensor<1x256xf32>, tensor<256x256xf32>) -> tensor<1x256xf32> {
   ^bb0(%x: tensor<1x256xf32>, %y: tensor<256x256xf32>):
     %g = llir.gemm %x, %y k(256) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<1x256xf32>, tensor<256x256xf32> -> tensor<1x256xf32>

@@ -2,7 +2,7 @@
 // RUN: luminal-opt %s --llir-schedule-kernels=arch=znver4 --split-input-file --verify-diagnostics
 
 func.func @lanes(%x: tensor<64x8xf32>, %w: tensor<4x8xf32>, %v: tensor<5x4xf32>) -> tensor<64x5xf32> {
-  // expected-error@+1 {{its schedule takes blocks of rows that are no vector of them}}
+  // expected-error@+1 {{its schedule takes blocks of rows other than whole vectors}}
   %0 = llir.kernel(%x, %w, %v) loops<grid(d0:32 v16) op0 = across {columns = 4} op1 = across {columns = 4}> : (tensor<64x8xf32>, tensor<4x8xf32>, tensor<5x4xf32>) -> tensor<64x5xf32> {
   ^bb0(%a: tensor<64x8xf32>, %b: tensor<4x8xf32>, %c: tensor<5x4xf32>):
     %1 = llir.gemm %a, %b k(8) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x8xf32>, tensor<4x8xf32> -> tensor<64x4xf32>

@@ -275,7 +275,7 @@ func.func @group(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64x
 // -----
 
 func.func @beside(%a: tensor<128x64xf16>, %b: tensor<128x64xf16>, %c: tensor<128x64xf16>) -> tensor<128x64xf16> {
-  // expected-error @+1 {{its schedule runs anchors in one loop by thread blocks, but terms are computed beside products of four warps together, of which all right operands are copied, and behind scores}}
+  // expected-error @+1 {{its schedule runs anchors in one loop by thread blocks, but terms overlap with products only with wgmma, scores, and copies of all right operands}}
   %r = llir.kernel(%a, %b, %c) loops<grid(d0:64) stream(d1:64) threads(128, 128) op0 = block {use = wgmma} op1 = joint op5 = block {terms = beside, use = wgmma}> : (tensor<128x64xf16>, tensor<128x64xf16>, tensor<128x64xf16>) -> tensor<128x64xf16> {
   ^bb0(%q: tensor<128x64xf16>, %k: tensor<128x64xf16>, %v: tensor<128x64xf16>):
     %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<128x64xf16>, tensor<128x64xf16> -> tensor<128x128xf16>
@@ -322,7 +322,7 @@ func.func @no_reduction(%a: tensor<128x64xf16>, %b: tensor<128x64xf16>, %c: tens
 // -----
 
 func.func @not_beside(%a: tensor<256x64xf16>, %b: tensor<256x64xf16>, %c: tensor<256x64xf16>) -> tensor<256x64xf16> {
-  // expected-error @+1 {{warps are specialized where terms are computed beside products}}
+  // expected-error @+1 {{specialized warps require terms that overlap with products}}
   %0 = llir.kernel(%a, %b, %c) loops<grid(d0:128) stream(d1:128) threads(384, 384) op0 = block {columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, stages = 2, use = wgmma} op1 = joint op5 = block {columnalong = own, columnlanes = 8, stages = 2, use = wgmma, warps = specialized}> : (tensor<256x64xf16>, tensor<256x64xf16>, tensor<256x64xf16>) -> tensor<256x64xf16> {
   ^bb0(%q: tensor<256x64xf16>, %k: tensor<256x64xf16>, %v: tensor<256x64xf16>):
     %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<256x64xf16>, tensor<256x64xf16> -> tensor<256x256xf16>
@@ -356,7 +356,7 @@ func.func @parts(%a: tensor<256x64xf16>, %b: tensor<256x64xf16>, %c: tensor<256x
 // -----
 
 func.func @registers(%a: tensor<256x64xf16>, %b: tensor<256x64xf16>, %c: tensor<256x64xf16>) -> tensor<256x64xf16> {
-  // expected-error @+1 {{is to find room for 1 blocks of 640 threads, which leaves each 112 registers, its products take 160}}
+  // expected-error @+1 {{requires 1 resident blocks of 640 threads, which leaves 112 registers to each, but its products need 160}}
   %0 = llir.kernel(%a, %b, %c) loops<grid(d0:256) stream(d1:128) threads(640, 640) op0 = block {columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, stages = 2, use = wgmma} op1 = joint op5 = block {columnalong = own, columnlanes = 8, stages = 2, terms = beside, use = wgmma, warps = specialized}> : (tensor<256x64xf16>, tensor<256x64xf16>, tensor<256x64xf16>) -> tensor<256x64xf16> {
   ^bb0(%q: tensor<256x64xf16>, %k: tensor<256x64xf16>, %v: tensor<256x64xf16>):
     %1 = llir.gemm %q, %k k(64) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<256x64xf16>, tensor<256x64xf16> -> tensor<256x256xf16>

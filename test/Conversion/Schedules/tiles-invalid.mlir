@@ -38,7 +38,7 @@ func.func @registers(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<6
 
 // -----
 func.func @rest(%a: tensor<64x48xbf16>, %b: tensor<64x48xbf16>) -> tensor<64x64xbf16> {
-  // expected-error @+1 {{its schedule multiplies pairs of rows that are not copied, but the last tile of them may be less than full}}
+  // expected-error @+1 {{its schedule multiplies pairs of rows that are not copied, but the last tile of them may be incomplete}}
   %r = llir.kernel(%a, %b) loops<grid(d1:32, d0:all) op0 = tile {lanes = 16, multiply = tiles, pack = k, rows = 32, square = 4, vectors = 2}> : (tensor<64x48xbf16>, tensor<64x48xbf16>) -> tensor<64x64xbf16> {
   ^bb0(%x: tensor<64x48xbf16>, %y: tensor<64x48xbf16>):
     %g = llir.gemm %x, %y k(48) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64x48xbf16>, tensor<64x48xbf16> -> tensor<64x64xbf16>
@@ -60,7 +60,7 @@ func.func @depth(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64
 
 // -----
 func.func @spread(%a: tensor<64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
-  // expected-error @+1 {{its schedule multiplies pairs of rows that are not copied, but pairs of them are not side by side}}
+  // expected-error @+1 {{its schedule multiplies pairs of rows that are not copied, but pairs of them are not adjacent}}
   %r = llir.kernel(%a, %b) loops<grid(d1:32, d0:all) op0 = tile {lanes = 16, multiply = tiles, pack = k, rows = 32, square = 4, vectors = 2}> : (tensor<64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16> {
   ^bb0(%x: tensor<64xbf16>, %y: tensor<64x64xbf16>):
     %g = llir.gemm %x, %y k(64) <(d0, d1, d2) -> (d0)>, <(d0, d1, d2) -> (d1, d2)> : tensor<64xbf16>, tensor<64x64xbf16> -> tensor<64x64xbf16>

@@ -277,9 +277,7 @@ AnchorDecision StreamTile::fits(ArrayRef<Anchor> anchors,
                                     op);
     if (useWarpGroups && hasSplitTerms(anchor))
       return AnchorDecision::refuse(
-          "its terms are split, beside which elements "
-          "of shared memory are not as they are",
-          op);
+          "its terms are split, which wgmma does not support", op);
     if (anchor.role == Role::Sum &&
         getRank(op->getResult(0)) != getRank(op.getLhs()))
       return AnchorDecision::refuse("it has no columns", op);
@@ -299,12 +297,12 @@ AnchorDecision StreamTile::fits(ArrayRef<Anchor> anchors,
     if (!useWarpGroups || !llvm::any_of(anchors, isScores) ||
         !llvm::all_of(anchors, isCopied))
       return AnchorDecision::refuse(
-          "terms are computed beside products of four warps together, of "
-          "which all right operands are copied, and behind scores");
+          "terms overlap with products only with wgmma, scores, and copies of "
+          "all right operands");
   }
   if (producers && !isAhead)
     return AnchorDecision::refuse(
-        "warps are specialized where terms are computed beside products");
+        "specialized warps require terms that overlap with products");
   if (useWarpGroups && (!machine.hasWarpGroups || rows % kGroupRows != 0))
     return AnchorDecision::refuse(
         "this machine has no wgmma, or not for so many rows");

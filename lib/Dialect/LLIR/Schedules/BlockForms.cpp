@@ -243,7 +243,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
            (n && *n <= kFewRows && !isReadAgain(p, other));
   };
   if (isFew(p.rows, p.columns) || isFew(p.columns, p.rows)) {
-    why.push_back({"no tile because", "one side is few rows"});
+    why.push_back({"no tile because", "one side has few rows"});
     return {};
   }
   Expr products = p.rows.extent * p.columns.extent * p.kExtent *
@@ -486,8 +486,8 @@ static LogicalResult verifyTile(const TileForm &tile, const ProductAnalysis &p,
   if (tile.stages == 1 &&
       (form.getNumber("blocks", 0) || form.getNumber("resultlanes", 0) ||
        !form.getWord("resultalong").empty()))
-    return emitError() << "states how many blocks find room, or how results "
-                          "are written, which goes with stages";
+    return emitError() << "states resident blocks, or how results are written, "
+                          "but has no stages";
   const ProductSide &along = tile.resultsAlongRows ? p.rows : p.columns;
   if (!llvm::isPowerOf2_32(tile.resultLanes) ||
       !isWhole(p, along.extent, tile.resultLanes))
@@ -495,7 +495,7 @@ static LogicalResult verifyTile(const TileForm &tile, const ProductAnalysis &p,
                        << along.extent.str()
                        << " at once, which does not divide it";
   if ((tile.stages > 1) != !tile.getCopied().empty())
-    return emitError() << "has either stages or copies, which go together";
+    return emitError() << "has stages without copies, or copies without stages";
   for (bool ofRows : {true, false}) {
     if (ofRows ? tile.copiesRows : tile.copiesColumns)
       if (Decision copied =
@@ -516,9 +516,9 @@ llir::verifyResidents(int64_t blocks, int64_t threads, int64_t room,
                       int64_t sums,
                       function_ref<InFlightDiagnostic()> emitError) {
   if (room < sums + kRegistersBesideSums)
-    return emitError() << "is to find room for " << blocks << " blocks of "
-                       << threads << " threads, which leaves each " << room
-                       << " registers, its products take "
+    return emitError() << "requires " << blocks << " resident blocks of "
+                       << threads << " threads, which leaves " << room
+                       << " registers to each, but its products need "
                        << sums + kRegistersBesideSums;
   return success();
 }
@@ -534,8 +534,8 @@ static LogicalResult verify(KernelOp kernel,
                          sides[] = {"lhs"};
   ProductOpInterface op = getOnlyProduct(kernel);
   if (!op || loopCase.getForms().size() != 1 || !loopCase.getStream().empty())
-    return emitError() << "has a tile without one product, which is the only "
-                          "op with loops";
+    return emitError()
+           << "has a tile, but the only op with loops is not a product";
   LoopFormAttr form = loopCase.getForms().front();
   if (failed(verifyNumbers(form,
                            {{"depth", 16, 64},
@@ -562,8 +562,8 @@ static LogicalResult verify(KernelOp kernel,
   bool isGrouped = form.getWord("groups") == "rows";
   if (isGrouped != (form.getNumber("rows", 0) > 0) ||
       (!isGrouped && !form.getWord("columns").empty()))
-    return emitError() << "states the rows of a tile or a side, which goes "
-                          "with groups of rows";
+    return emitError()
+           << "states the rows of a tile or a side, but no groups of rows";
   if (Decision fits = p.applyGrid(loopCase, form.getWord("columns"), roles);
       !fits)
     return emitError() << "does not fit the product: " << fits.str();
@@ -582,8 +582,8 @@ static LogicalResult verify(KernelOp kernel,
   TileForm tile = TileForm::get(form, rows, columns);
   if (isGrouped && ((!tile.left.isAlongK && tile.left.lanes > 1) ||
                     (tile.resultsAlongRows && tile.resultLanes > 1)))
-    return emitError() << "takes several rows at once, but a group of them "
-                          "begins and ends anywhere";
+    return emitError()
+           << "takes several rows at once, but groups begin and end at any row";
   if (isGrouped && (rows < 2 || rows > tile.rows || tile.rows % rows ||
                     loopCase.getParts() > 1))
     return emitError() << "looks for groups in " << rows

@@ -92,8 +92,8 @@ static LogicalResult verify(KernelOp kernel,
                             function_ref<InFlightDiagnostic()> emitError) {
   ScatterOp op = getOnlyScatter(kernel);
   if (!op)
-    return emitError() << "has updates in order without one scatter, which is "
-                          "the only op with loops";
+    return emitError() << "has updates in order, but the only op with loops is "
+                          "not a scatter";
   if (loopCase.getTeam() > 1)
     return emitError() << "updates in order, which a thread group of "
                        << loopCase.getTeam() << " threads cannot share";

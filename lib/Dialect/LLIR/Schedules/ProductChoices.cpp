@@ -61,14 +61,14 @@ Decision llir::needsNoCopy(const ProductAnalysis &p) {
   if (Decision plain = p.isPlain(p.rows); !plain || !p.hasPairs())
     return plain;
   if (!p.rows.alongK || (p.hasTiles() && !p.rows.stepsK))
-    return Decision::refuse("pairs of them are not side by side");
+    return Decision::refuse("pairs of them are not adjacent");
   auto isMultiple = [&](int64_t of) {
     return p.a.simplify(Expr::mod(p.kExtent, of)).isConstant(0);
   };
   if (!isMultiple(2))
-    return Decision::refuse("the last pair of them may be half a one");
+    return Decision::refuse("the last pair of them may be incomplete");
   if (p.hasTiles() && !isMultiple(p.kTileElements))
-    return Decision::refuse("the last tile of them may be less than full");
+    return Decision::refuse("the last tile of them may be incomplete");
   return Decision::accept();
 }
 
@@ -374,7 +374,7 @@ llir::verifyProduct(LoopFormAttr form, ProductAnalysis &p, int64_t columnBlock,
               "read";
   bool copies = form.getWord("copy") == "rows";
   if (name == "dot" && (!p.columns.alongK || !(p.rows.alongK || copies)))
-    return emitError() << "has dot products along k, which does not step "
-                          "through memory";
+    return emitError() << "has dot products along k, but the operands are not "
+                          "contiguous along k";
   return success();
 }

@@ -195,7 +195,8 @@ void Proposal::chooseSides() {
     if (count &&
         p.a.getAssumptions().provablyLessEqual(2 * lanes, product(sizes))) {
       isSwapped = true;
-      side = "the right one, for the result keeps the left one's side by side";
+      side = "the right one, because the result is contiguous along the left "
+             "one's";
       splitRows(count);
     }
   }
@@ -212,7 +213,7 @@ Decision Proposal::takePlainRows() {
   chooseSides();
   hasSides = true;
   if (p.rows.linear || p.panels || p.finishesRows)
-    return Decision::refuse("rows are plain as they are");
+    return Decision::refuse("rows are read without divisions as they are");
   const SmallVector<unsigned> all(p.rows.group);
   const auto batch = p.batch;
   for (size_t count = all.size(); --count > 0;) {
@@ -224,7 +225,7 @@ Decision Proposal::takePlainRows() {
     p.batch = batch;
   }
   p.joinDims();
-  return Decision::refuse("no rows are plain");
+  return Decision::refuse("no rows are read without divisions");
 }
 
 /// Returns whether enough rows share the matrix that each looks up.
@@ -510,11 +511,11 @@ SmallVector<LoopCaseAttr> Proposal::make() {
   why.push_back({"n", p.columns.extent.str()});
   why.push_back({"k", p.kExtent.str()});
   if (maySkinny)
-    why.push_back({mayTile ? "for at most 4 rows" : "form",
-                   isDot ? "dot products along k, which both sides step "
-                           "through in memory"
-                         : "columns scaled by each row's elements, for both "
-                           "sides are not read along k"});
+    why.push_back(
+        {mayTile ? "for at most 4 rows" : "form",
+         isDot ? "dot products along k, along which both sides are contiguous"
+               : "columns scaled by each row's elements, because not both "
+                 "sides are read along k"});
   if (mayTile)
     why.push_back({"form", p.windows  ? "windows of an image on chip and a "
                                         "register tile"
@@ -658,8 +659,8 @@ static LogicalResult verify(KernelOp kernel,
                             function_ref<InFlightDiagnostic()> emitError) {
   ProductOpInterface op = getOnlyProduct(kernel);
   if (!op)
-    return emitError() << "has a tile without one product, which is the only "
-                          "op with loops";
+    return emitError()
+           << "has a tile, but the only op with loops is not a product";
   if (loopCase.getForms().size() != 1 || !loopCase.getStream().empty())
     return emitError() << "states more than the form of the product";
   LoopFormAttr form = loopCase.getForms().front();

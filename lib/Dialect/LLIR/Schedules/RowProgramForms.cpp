@@ -691,13 +691,13 @@ static LogicalResult verify(KernelOp kernel,
     return form.getForm().getValue() == "across";
   });
   if (isAcross && loopCase.getGrid().size() > 1)
-    return emitError() << "has several axes, rows are one";
+    return emitError() << "has several axes, but rows are one axis";
   if (failed(verifyAxes(loopCase.getGrid(), p.extents, 0, emitError)))
     return failure();
   for (LoopAxisAttr axis : loopCase.getGrid())
     if (int64_t(axis.getLanes()) != axis.getBlock() ||
         (!isAcross && axis.getLanes() > 1))
-      return emitError() << "takes blocks of rows that are no vector of them";
+      return emitError() << "takes blocks of rows other than whole vectors";
   if (hasTeams)
     return verifyTeams(p, loopCase, machine, emitError);
   for (LoopFormAttr form : loopCase.getForms()) {

@@ -317,7 +317,7 @@ LogicalResult llir::verifyLoops(KernelOp kernel,
                                 const MachineModel &machine) {
   if (!kernel.getLoops())
     return kernel.emitOpError()
-           << "has no schedule, which llir-schedule-kernels gives it";
+           << "has no schedule; llir-schedule-kernels adds one";
   size_t numOps =
       std::distance(kernel.getBody().front().without_terminator().begin(),
                     kernel.getBody().front().without_terminator().end());

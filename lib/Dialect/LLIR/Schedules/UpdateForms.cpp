@@ -172,8 +172,8 @@ static LogicalResult verify(KernelOp kernel,
                             function_ref<InFlightDiagnostic()> emitError) {
   ScatterOp op = getOnlyScatter(kernel);
   if (!op)
-    return emitError() << "has updates in any order without one scatter, which "
-                          "is the only op with loops";
+    return emitError() << "has updates in any order, but the only op with "
+                          "loops is not a scatter";
   if (!kernel.getInPlace())
     return emitError() << "has updates in any order, but the kernel is not in "
                           "place";

@@ -84,14 +84,14 @@ StringRef llir::checkInSequence(KernelOp kernel, unsigned threads,
   if (!loopCase.getThreads() || loopCase.getThreads() > threads)
     return "has more threads than a block";
   if (loopCase.getThreads() % machine.warpThreads)
-    return "has a part of a warp";
+    return "has less than a warp";
   if (loopCase.getParts() != 1)
     return "has parts, for several blocks";
   if (!llvm::is_contained(kTitles, getLoopsTitle(kernel, loopCase)))
     return "is computed by tiles, or in order";
   for (LoopFormAttr form : loopCase.getForms())
     if (form.getForm() == "share")
-      return "has what several blocks share";
+      return "has memory that several blocks share";
   return {};
 }
 

@@ -154,7 +154,7 @@ RecurrenceOp Former::form(std::string &why) {
   const size_t numYielded = from.getTerminator()->getNumOperands();
   if (numCarried == 0 || repeat.getNumLists() != 0 ||
       numYielded != numCarried + repeat.getStacked()) {
-    why = "nothing is carried, or trips have values of their own";
+    why = "nothing is carried, or trips have separate results";
     return {};
   }
   builder.setInsertionPointToEnd(&body);

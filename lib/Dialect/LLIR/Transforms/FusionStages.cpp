@@ -159,8 +159,8 @@ Decision FusionPlan::fitsStage(const Group &group, ProductOpInterface op,
     units *= std::max(1.0, nominalValue(stream, symbols) / part);
   }
   if ((bytes > chipBytes || chipBytes == 0) && !isStreamed)
-    return Decision::refuseAbove("its columns do not fit on chip beside the "
-                                 "rows of the reader, in bytes",
+    return Decision::refuseAbove("its columns do not fit on chip together with "
+                                 "the rows of the reader, in bytes",
                                  bytes, chipBytes);
   double work = columns * nominalSize(rows);
   if (units < kEnoughUnits && work > MachineModel().grain)
