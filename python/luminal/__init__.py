@@ -22,6 +22,7 @@ from ._errors import (ArgumentError, ArtifactError, CallError, CompileError, Dev
 if TYPE_CHECKING:
     from ._bench import bench
     from ._compile import compile
+    from ._drawing import graph
     from ._explain import explain
     from ._explore import explore
     from ._load import load
@@ -31,11 +32,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["ArgumentError", "ArtifactError", "CallError", "CompileError", "DTypeError", "DeviceError",
            "FailedAssertionError", "LLM", "LibraryError", "LuminalError", "LuminalWarning", "ShapeError", "TrainingError",
-           "UnsupportedOp", "UnsupportedOpError", "bench", "compile", "devices", "explain", "explore", "invalidate", "load",
+           "UnsupportedOp", "UnsupportedOpError", "bench", "compile", "devices", "explain", "explore", "graph", "invalidate", "load",
            "synchronize"]
 
 # torch imports this package while torch itself is being imported (TORCH_LOGS), so nothing here may import torch.
-_MODULES = {"bench": "_bench", "compile": "_compile", "explain": "_explain", "explore": "_explore", "invalidate": "_prepared",
+_MODULES = {"bench": "_bench", "compile": "_compile", "explain": "_explain", "explore": "_explore", "graph": "_drawing", "invalidate": "_prepared",
             "load": "_load", "LLM": "llm", "synchronize": "_prepared"}
 
 

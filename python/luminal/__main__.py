@@ -1,6 +1,6 @@
 # ===- __main__.py - python -m luminal ----------------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""``luminal compile|run|info|report|bench|generate|serve``, or ``python -m luminal``: exit code 2, and one line, where the input is at fault."""
+"""``luminal compile|run|info|report|graph|bench|generate|serve``, or ``python -m luminal``: exit code 2, and one line, where the input is at fault."""
 from __future__ import annotations
 
 import argparse
@@ -46,6 +46,11 @@ def _parse() -> argparse.ArgumentParser:
     report = commands.add_parser("report", help="what a compile did, from the file that luminal-compile --report=FILE wrote")
     report.add_argument("report", type=pathlib.Path)
     report.add_argument("-o", "--output", type=pathlib.Path, metavar="FILE", help="an .html file to write, with plots")
+    graph = commands.add_parser("graph", help="the steps of an artifact as a drawing")
+    graph.add_argument("artifact", type=pathlib.Path)
+    graph.add_argument("-o", "--output", type=pathlib.Path, required=True, metavar="FILE",
+                       help="the page (.html), the drawing (.svg) or the text for Graphviz (.dot) to write")
+    graph.add_argument("--weights", type=pathlib.Path, metavar="FILE", help="as of luminal run")
     bench = commands.add_parser("bench", help="an archive in eager PyTorch, Inductor and Luminal, on its sample inputs")
     bench.add_argument("archive", type=pathlib.Path)
     _text.add(commands)
@@ -141,6 +146,12 @@ def _info(args: argparse.Namespace) -> None:
     show("weight", artifact.weights)
 
 
+def _graph(args: argparse.Namespace) -> None:
+    from . import _drawing
+
+    _drawing.of_artifact(args.artifact.read_bytes(), Artifact.from_file(args.artifact, args.weights)).save(args.output)
+
+
 def _bench(args: argparse.Namespace) -> None:
     from . import _export
     from ._bench import bench
@@ -161,7 +172,7 @@ def main() -> int:
     if args.options and args.command != "compile":
         parser.error(f"unrecognized arguments: -- {' '.join(args.options)}")
     try:
-        {"compile": _compile, "run": _run, "info": _info, "report": _report, "bench": _bench, "generate": _text.generate,
+        {"compile": _compile, "run": _run, "info": _info, "report": _report, "graph": _graph, "bench": _bench, "generate": _text.generate,
          "serve": _text.serve}[args.command](args)
     except OSError as error:
         print(f"luminal: error: {error.filename}: {error.strerror}" if error.filename else f"luminal: error: {error}", file=sys.stderr)

@@ -18,7 +18,7 @@ from torch.export.graph_signature import (ConstantArgument, ExportGraphSignature
 from torch.utils import _pytree as pytree
 
 from . import _aliases, _archive, _cache, _capi, _computed, _devices, _dims, _direct, _errors, _export, _modules, _prepared, _profile, _program, _report, _steps, _stored, _strides, _trace, _training, _versions
-from ._artifact import describe
+from ._artifact import Artifact, describe
 from ._export import Function, Source
 from ._integers import check_integer, integers_of
 from ._options import Options, OptionValues, takes_options
@@ -26,6 +26,8 @@ from ._runner import DTYPES, GraphRunner, Result, check_tensor
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from . import _drawing
 
 _STORED = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
 
@@ -277,6 +279,13 @@ class CompiledModel:
         given, named = self._samples(args, kwargs)
         with torch.no_grad():
             return _profile.profile(self.artifact, lambda: self._call(given, named), calls, trace)
+
+    def graph(self) -> _drawing.Graph:
+        """The steps of a call as a graph, in boxes that are named for the modules of the model."""
+        from . import _drawing
+        if not isinstance(self.artifact, Artifact):
+            raise _errors.DeviceError("the device that runs the program does not tell of its steps")
+        return _drawing.of_artifact(self._data, self.artifact)
 
     def debug(self, args: tuple[Any, ...] | None = None, kwargs: Mapping[str, Any] | None = None, *,
               on_step: Callable[[_steps.StepCall], object] = _steps.tell) -> Any:

@@ -63,6 +63,17 @@ class Profile:
         return f"<p>{html.escape(self._head())}</p><table><tr>{names}</tr>{rows}</table>"
 
 
+def steps(artifact: Artifact) -> list[Step]:
+    """The steps of a call before one was made: no step has a time."""
+    lib, found = _capi.library(), []
+    with artifact.profiled() as handle:
+        for index in range(lib.luminal_profile_count(handle)):
+            info = _capi.StepInfo(struct_size=ctypes.sizeof(_capi.StepInfo))
+            _capi.check(lib.luminal_profile_step(handle, index, ctypes.byref(info)))
+            found.append(Step(info.name.decode(), info.kernel.decode(), 0.0, 0.0, 0.0, 0.0, 0))
+    return found
+
+
 def profile(artifact: Executable, call: Callable[[], object], calls: int,
             trace: str | os.PathLike[str] | None) -> Profile:
     """Makes ``calls`` calls of ``call``, which calls ``artifact`` once on this thread."""
