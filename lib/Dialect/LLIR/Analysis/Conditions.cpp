@@ -44,6 +44,8 @@ static std::optional<Expr> getDifference(const KernelAnalysis &a,
   return a.simplify(*y - *x - Expr(op.getFn() == Fn::LessThan ? 1 : 0));
 }
 
+/// Decides the condition `v` at `index`, if it is the same for all indices in
+/// range; `depth` counts nested ops.
 static std::optional<bool> decide(const KernelAnalysis &a, Value v, Index index,
                                   unsigned depth) {
   while (auto view = v.getDefiningOp<llir::ViewOp>()) {
@@ -157,6 +159,8 @@ static void addWraps(const Assumptions &known, const Expr &e, unsigned dim,
     turns.insert(i * *size - *linear->rest.asConstant());
 }
 
+/// Adds the values of `dim` at which a max or min in `e` switches to its other
+/// operand, and at which a mod in it wraps around.
 static void addTurns(const Assumptions &known, const Expr &e, unsigned dim,
                      std::set<int64_t> &turns) {
   if (!e.usesDim(dim))

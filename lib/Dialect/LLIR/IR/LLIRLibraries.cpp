@@ -26,6 +26,8 @@ struct Matrix {
 };
 } // namespace
 
+/// Returns the matrices of a call: lhs, rhs, the result, and the addend if
+/// there is one.
 static SmallVector<Matrix, 4> getMatrices(CublasLtMatmulOp op) {
   Expr batch = op.getBatch(), rows = op.getRows(), columns = op.getColumns(),
        inner = op.getInner();
@@ -66,6 +68,8 @@ static std::optional<SmallVector<Expr, 4>> getStrides(MapAttr map) {
   return strides;
 }
 
+/// Checks that the map of a matrix is linear and has stride 1 along a column
+/// (or, where allowed, a row).
 static LogicalResult verifyMatrix(CublasLtMatmulOp op, const Matrix &matrix) {
   if (matrix.map.getNumDims() != 3 || matrix.map.getResults().size() != 1)
     return op.emitOpError() << matrix.what << " takes batch, row and column to "

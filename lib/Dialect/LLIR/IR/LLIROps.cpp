@@ -33,6 +33,7 @@ static bool isComputeType(Type type) {
 // elementwise
 //===----------------------------------------------------------------------===//
 
+/// Describes the accepted element types, for errors.
 static StringRef describe(OperandTypes types) {
   switch (types) {
   case OperandTypes::Float:
@@ -49,6 +50,7 @@ static StringRef describe(OperandTypes types) {
   llvm_unreachable("covered switch");
 }
 
+/// Returns whether a function with these operand types accepts `type`.
 static bool accepts(OperandTypes types, Type type) {
   switch (types) {
   case OperandTypes::Float:

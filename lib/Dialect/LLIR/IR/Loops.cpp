@@ -169,6 +169,7 @@ static FailureOr<LoopFormAttr> parseForm(AsmParser &parser, SMLoc loc,
   return result;
 }
 
+/// Prints `opN = form {numbers}`.
 static void printForm(AsmPrinter &printer, LoopFormAttr form) {
   printer << "op" << form.getOp() << " = " << form.getForm().getValue();
   if (form.getNumbers().empty())
@@ -346,6 +347,7 @@ static FailureOr<LoopCaseAttr> parseCase(AsmParser &parser, bool &isLast) {
   return result;
 }
 
+/// Prints a case as parseCase reads it.
 static void printCase(AsmPrinter &printer, LoopCaseAttr loopCase) {
   auto printAxes = [&](StringRef name, ArrayRef<LoopAxisAttr> axes) {
     printer << name << '(';

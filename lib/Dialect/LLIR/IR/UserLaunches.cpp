@@ -85,6 +85,7 @@ static void addFields(SmallVectorImpl<LaunchField> &fields,
     fields.push_back({name, getText(facts, name).str()});
 }
 
+/// Parses `<name = e, ..., values = [e, ...], {facts}>`.
 static ParseResult parseParts(AsmParser &parser, ArrayRef<StringLiteral> names,
                               hlir::MapAttr &quantities,
                               DictionaryAttr &facts) {

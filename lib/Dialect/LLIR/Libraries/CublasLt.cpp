@@ -207,6 +207,7 @@ static Value getMemory(const Matrix &matrix, OpBuilder &builder) {
                         matrix.value, matrix.copy);
 }
 
+/// Builds the call that replaces a product and its epilogue.
 static Operation *build(Operation *product, const FollowedProduct &end,
                         const MatmulLayout &layout) {
   Operation *last = end.value.getDefiningOp();

@@ -449,6 +449,7 @@ static LoopWork count(KernelOp kernel,
   return work;
 }
 
+/// Checks the tile that a form states against the product and the machine.
 static LogicalResult verifyTile(const TileForm &tile, const ProductAnalysis &p,
                                 LoopFormAttr form, LoopCaseAttr loopCase,
                                 const MachineModel &machine,

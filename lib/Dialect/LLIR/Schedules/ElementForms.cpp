@@ -216,6 +216,8 @@ SharedRows llir::findSharedRows(KernelOp kernel, const MachineModel &machine) {
   return found;
 }
 
+/// Proposes the form `together` for products of few rows; std::nullopt if it
+/// does not apply.
 static std::optional<CaseBuilder>
 proposeTogether(KernelAnalysis &a, const Domain &domain,
                 ArrayRef<ReductionOpInterface> products,
@@ -244,6 +246,8 @@ proposeTogether(KernelAnalysis &a, const Domain &domain,
   return c;
 }
 
+/// Proposes the form `spread` for a reduction of few terms; std::nullopt if it
+/// does not apply.
 static std::optional<CaseBuilder>
 proposeSpread(KernelAnalysis &a, const Domain &domain,
               ArrayRef<ReductionOpInterface> reductions,

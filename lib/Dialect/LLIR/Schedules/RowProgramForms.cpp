@@ -90,6 +90,7 @@ struct TeamWork {
 };
 } // namespace
 
+/// Counts the work of one thread of a group of `team` threads for one row.
 static TeamWork countTeamWork(const RowProgram &p, const KernelSizes &sizes,
                               double team) {
   TeamWork work;
@@ -320,6 +321,7 @@ double StepReads::countWaits(const TeamWork &work,
   return waits;
 }
 
+/// Counts the work of a case in which thread groups take rows.
 static LoopWork countTeams(const RowProgram &p, const KernelSizes &sizes,
                            LoopCaseAttr loopCase, const MachineModel &machine) {
   LoopWork work;
@@ -354,6 +356,7 @@ static LoopWork countTeams(const RowProgram &p, const KernelSizes &sizes,
   return work;
 }
 
+/// Proposes a case in which thread groups take rows.
 static SmallVector<LoopCaseAttr>
 proposeTeams(RowProgram &p, ArrayRef<unsigned> dims,
              const MachineModel &machine, SmallVectorImpl<Reporter::Arg> &why) {
@@ -639,6 +642,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
   return {few.build(), many};
 }
 
+/// Checks a case in which thread groups take rows.
 static LogicalResult verifyTeams(const RowProgram &p, LoopCaseAttr loopCase,
                                  const MachineModel &machine,
                                  function_ref<InFlightDiagnostic()> emitError) {

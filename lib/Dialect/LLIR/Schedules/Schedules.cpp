@@ -216,6 +216,8 @@ StringRef llir::getLoopsTitle(KernelOp kernel, LoopCaseAttr loopCase) {
   return forms ? forms->title : StringRef();
 }
 
+/// Checks the lanes of axes and forms: powers of two, at most those of the
+/// machine's vectors.
 static LogicalResult verifyLanes(LoopCaseAttr loopCase,
                                  const MachineModel &machine,
                                  function_ref<InFlightDiagnostic()> emitError) {

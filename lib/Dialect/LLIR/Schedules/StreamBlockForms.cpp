@@ -156,6 +156,7 @@ static Decision canShareSkipped(StreamedStages &t, const NeededSpan &span,
   return Decision::accept();
 }
 
+/// Accepts if a block can run the anchors with this tile and this many parts.
 static Decision check(StreamedStages &t, const StreamTile &tile, unsigned parts,
                       const MachineModel &machine) {
   if (Decision fits = tile.fits(t.getAnchors(), machine); !fits)
@@ -703,6 +704,8 @@ static LogicalResult verifyParts(KernelOp, LoopCaseAttr,
   return success();
 }
 
+/// Returns the workspace of split-kv parts, and the counters of blocks that
+/// check what others skip.
 static Workspace countWorkspace(KernelOp kernel,
                                 const KernelAnalysis::SymbolRanges &ranges,
                                 LoopCaseAttr loopCase) {

@@ -445,6 +445,7 @@ static LogicalResult verifyParts(KernelOp, LoopCaseAttr,
   return success();
 }
 
+/// Returns the workspace of split-kv parts.
 static Workspace countWorkspace(KernelOp kernel,
                                 const KernelAnalysis::SymbolRanges &ranges,
                                 LoopCaseAttr loopCase) {

@@ -118,6 +118,7 @@ static Value joinOperands(ImplicitLocOpBuilder &b,
   return joinColumns(b, parts, first.getKExtent());
 }
 
+/// Replaces the products by one with the columns of all, and views of it.
 static void join(ArrayRef<RowProduct> products) {
   GemmOp first = products[0].op;
   for (const RowProduct &p : products)

@@ -127,6 +127,8 @@ static DenseSet<Operation *> findReaders(const Part &part) {
   return seen;
 }
 
+/// Accepts a product whose column ranges meet in an elementwise op, and finds
+/// these ranges.
 static Decision match(GemmOp op, PartedProduct &product,
                       const Assumptions &symbols) {
   product.op = op;
@@ -164,6 +166,7 @@ static Decision match(GemmOp op, PartedProduct &product,
   return Decision::accept();
 }
 
+/// Replaces the product by one for each range of columns.
 static void split(const PartedProduct &product, const Assumptions &symbols) {
   GemmOp op = product.op;
   ImplicitLocOpBuilder b(op.getLoc(), op);

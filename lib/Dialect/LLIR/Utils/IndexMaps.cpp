@@ -120,6 +120,7 @@ struct Term {
 };
 } // namespace
 
+/// Matches `e` as a digit of one dim; std::nullopt for other expressions.
 static std::optional<Digit> asDigit(const Expr &e) {
   if (std::optional<unsigned> dim = e.asDim())
     return Digit{*dim, 1, std::nullopt};
@@ -204,6 +205,8 @@ static Expr getDigitExtent(const Digit &digit, const Expr &extent,
   return symbols.simplify(Expr::floorDiv(extent, digit.divisor));
 }
 
+/// Returns a candidate for the inverse of a map whose results are sums of
+/// digits; it still has to be proved.
 static std::optional<MapAttr> invertDigits(MapAttr map, ArrayRef<Expr> domain,
                                            ArrayRef<Expr> range,
                                            const Assumptions &symbols) {
