@@ -19,8 +19,8 @@ using namespace luminal;
 using namespace luminal::llir;
 using luminal::hlir::MapAttr;
 
-/// The largest overlap, as a fraction of an image, between the parts that work
-/// items copy, if windows of it are read from a copy.
+/// An estimate of the fraction of an image that more than one work item copies,
+/// if windows of it are read from a copy.
 static constexpr double kShareOfBorders = 1.0 / 8;
 
 static MapAttr identityFor(Value value) {

@@ -167,8 +167,9 @@ DecisionAbout<mlir::Operation *>
 canStreamByBlocks(llir::ProductOpInterface last,
                   llvm::ArrayRef<mlir::Operation *> anchors,
                   const Assumptions &symbols, int64_t bytes);
-/// Returns whether a tile of `last` is possible, as far as the product itself
-/// and the readers of its result decide it.
+/// Returns whether thread blocks could run `last` as the last product of one
+/// loop, as far as the product alone decides it: the op that computes its terms
+/// may still be rewritten.
 DecisionAbout<mlir::Operation *> canEndStream(llir::ProductOpInterface last,
                                               const Assumptions &symbols,
                                               int64_t bytes);
