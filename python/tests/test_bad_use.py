@@ -57,7 +57,7 @@ def test_compiler_options():
     assert isinstance(error, luminal.ArgumentError) and "unknown processor 'frob'" in str(error)
 
 
-@pytest.mark.parametrize("options, text", [({"variants": ("s0=1",)}, "range 's0=1' is of no symbol of the program"),
+@pytest.mark.parametrize("options, text", [({"variants": ("s0=1",)}, "range 's0=1' names no symbol of the program"),
                                            ({"find_variants": "s0", "search_candidates": 1}, "'s0' is no symbol of the program")])
 def test_options_that_name_no_symbol(options, text):
     """The error lists the known names, and no size is fixed to retry."""

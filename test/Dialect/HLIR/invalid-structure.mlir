@@ -302,7 +302,7 @@ func.func @custom_name(%x: tensor<4xf32>) {
 // -----
 
 func.func @repeat_without_rows(%x: tensor<4xf32>) {
-  // expected-error @+1 {{takes its number of trips from rows, of which there are none}}
+  // expected-error @+1 {{takes its number of trips from rows, but has no rows}}
   hlir.repeat ? carried(%x : tensor<4xf32>) {
   ^bb0(%c: tensor<4xf32>):
     hlir.yield %c : tensor<4xf32>
@@ -357,7 +357,7 @@ func.func @repeat_stacked_type(%x: tensor<5x4xf32>) {
 // -----
 
 func.func @repeat_each_of_unknown(%x: tensor<?x4xf32, #hlir.dims<n>>, %w: tensor<4xf32>) attributes {hlir.symbols = #hlir.symbols<n in [1, 9]>} {
-  // expected-error @+1 {{has lists for a number of trips that is unknown}}
+  // expected-error @+1 {{has lists, but its number of trips is not known}}
   hlir.repeat ? each(%w : tensor<4xf32>) rows(%x : tensor<?x4xf32, #hlir.dims<n>>) {
   ^bb0(%a: tensor<4xf32>, %row: tensor<4xf32>):
     hlir.yield
@@ -368,7 +368,7 @@ func.func @repeat_each_of_unknown(%x: tensor<?x4xf32, #hlir.dims<n>>, %w: tensor
 // -----
 
 func.func @repeat_results_of_unknown(%x: tensor<?x4xf32, #hlir.dims<n>>) attributes {hlir.symbols = #hlir.symbols<n in [1, 9]>} {
-  // expected-error @+1 {{has a result for each of a number of trips that is unknown}}
+  // expected-error @+1 {{has a result for each trip, but its number of trips is not known}}
   %r = hlir.repeat ? rows(%x : tensor<?x4xf32, #hlir.dims<n>>) {
   ^bb0(%row: tensor<4xf32>):
     hlir.yield %row : tensor<4xf32>

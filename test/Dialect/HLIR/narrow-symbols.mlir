@@ -25,7 +25,7 @@
 // BOTH-SAME: tensor<4x?x4xf32, #hlir.dims<s>>
 // BOTH-SAME: hlir.symbols = #hlir.symbols<b in [4, 4], s in [3, 9]>
 
-// UNKNOWN: narrow-symbols.mlir:[[# @LINE + 6]]:{{.*}}: error: range 'q=1' is of no symbol of the program (known are: b, s)
+// UNKNOWN: narrow-symbols.mlir:[[# @LINE + 6]]:{{.*}}: error: range 'q=1' names no symbol of the program (known are: b, s)
 // LEAST: error: range 's=0' is not within that of the symbol, [1, 64]
 // MOST: error: range 's=9..65' is not within that of the symbol, [1, 64]
 // BEYOND: error: range 's=70..' is not within that of the symbol, [1, 64]

@@ -148,7 +148,7 @@ func.func @other_symbol(%x: tensor<?xf32, #hlir.dims<s>>, %y: tensor<?xf32, #hli
 // and trips that read what was computed two trips before: two of them are a loop, more are not.
 // CHECK-LABEL: func.func @earlier
 // CHECK:         hlir.repeat 2
-// MISSED: remark: [Missed] loop {{.*}} Function=earlier | {{.*}}reason="trips read values of different places"
+// MISSED: remark: [Missed] loop {{.*}} Function=earlier | {{.*}}reason="trips read values at different positions"
 func.func @earlier(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %0 = hlir.sin %x : tensor<4xf32>
   %1 = hlir.mul %0, %y : tensor<4xf32>

@@ -52,7 +52,7 @@ func.func @independent(%x: tensor<9x4xf32>, %k: tensor<4xf32>, %h: tensor<4xf32>
 // CHECK:         hlir.repeat 3 carried(%{{.*}} : tensor<4xf32>) each(%{{.*}}, %{{.*}}, %{{.*}} : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
 // CHECK:         } -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
 // CHECK:         hlir.select
-// REMARK: remark: [Missed] rows {{.*}}reason="what is carried takes part in more than its own element
+// REMARK: remark: [Missed] rows {{.*}}reason="a carried value takes part in more than its own element
 func.func @expanded(%h: tensor<4xf32>, %x: tensor<3x4xf32>) -> (tensor<4xf32>, tensor<3x4xf32>) {
   %r:2 = hlir.repeat 3 carried(%h : tensor<4xf32>) rows(%x : tensor<3x4xf32>) stacked 1 {
   ^bb0(%s: tensor<4xf32>, %row: tensor<4xf32>):

@@ -379,10 +379,10 @@ LogicalResult RepeatOp::verifyTrips() {
   if (trips && *trips < 1)
     return emitOpError() << "expected 1 trip or more, found " << *trips;
   if (!trips && getRows().empty())
-    return emitOpError() << "takes its number of trips from rows, of which "
-                         << "there are none";
+    return emitOpError() << "takes its number of trips from rows, but has "
+                         << "no rows";
   if (!trips && !getEach().empty())
-    return emitOpError() << "has lists for a number of trips that is unknown";
+    return emitOpError() << "has lists, but its number of trips is not known";
   for (auto [i, rows] : llvm::enumerate(getRows())) {
     SmallVector<Expr> extents = getExtents(rows);
     if (extents.empty() || !mayBeEqual(*this, extents[0], {getTripsExpr()}))
@@ -441,8 +441,8 @@ LogicalResult RepeatOp::verify() {
   SmallVector<Type> results = carried;
   TypeRange ofTrip = yielded.drop_front(numNext).drop_back(getStacked());
   if (!getNumTrips() && !ofTrip.empty())
-    return emitOpError() << "has a result for each of a number of trips that "
-                         << "is unknown";
+    return emitOpError() << "has a result for each trip, but its number of "
+                         << "trips is not known";
   for (Type type : ofTrip)
     results.append(trips, type);
   for (Type type : yielded.take_back(getStacked()))

@@ -61,7 +61,7 @@ LogicalResult NarrowSymbols::narrow(SmallVectorImpl<SymbolEntry> &entries,
     std::string known;
     for (const SymbolEntry &e : entries)
       known += (known.empty() ? "" : ", ") + e.name.str();
-    return error() << "is of no symbol of the program ("
+    return error() << "names no symbol of the program ("
                    << (known.empty() ? "it has none" : "known are: " + known)
                    << ")";
   }

@@ -177,7 +177,7 @@ bool Candidate::isClassified(unsigned position, unsigned operand,
   Read &read = reads[position][operand];
   read = {Read::Captured, {}, 0};
   if (place && isOutside[position]) {
-    why = "trips look at different places of a value of a trip";
+    why = "trips read different positions of a value of another trip";
     window.trips = 0;
     return false;
   }
@@ -202,7 +202,7 @@ bool Candidate::isClassified(unsigned position, unsigned operand,
                   here->trip + (read.kind == Read::Carried) == trip;
     if (agrees)
       continue;
-    why = "trips read values of different places";
+    why = "trips read values at different positions";
     if (trip < middle)
       return dropBefore(trip + 1);
     window.trips = trip;

@@ -102,7 +102,7 @@ StringRef Splitter::analyse() {
     return "trips have values of their own";
   for (Value v : repeat.getCarried())
     if (!isOfCarriedShape(v))
-      return "what is carried has several shapes";
+      return "the carried values have several shapes";
   for (BlockArgument argument : body.getArguments()) {
     if (argument.getArgNumber() < repeat.getCarried().size()) {
       depends.insert(argument);
@@ -131,7 +131,7 @@ StringRef Splitter::analyse() {
   }
   for (Value v : yield.getValues().drop_back(repeat.getStacked()))
     if (depends.contains(v) && !stays.contains(v))
-      return "what is carried takes part in more than its own element";
+      return "a carried value takes part in more than its own element";
   return {};
 }
 
@@ -250,7 +250,8 @@ StringRef Splitter::split() {
   ValueRange carriedNext = yield.getValues().drop_back(repeat.getStacked());
   for (Value v : repeat.getStackedValues())
     if (!canBatch(v))
-      return "an op reads values of trips that have no form for all of them";
+      return "an op reads values of trips that cannot be computed for all "
+             "trips at once";
   llvm::SetVector<Operation *> kept;
   llvm::SetVector<Value> rows;
   for (Value v : carriedNext)
@@ -259,7 +260,8 @@ StringRef Splitter::split() {
     need(v, kept, rows);
   for (Value v : rows)
     if (!isa<BlockArgument>(v) && !canBatch(v))
-      return "an op reads values of trips that have no form for all of them";
+      return "an op reads values of trips that cannot be computed for all "
+             "trips at once";
 
   SmallVector<Value> rowOperands;
   for (Value v : rows)

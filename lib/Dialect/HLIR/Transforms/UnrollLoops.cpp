@@ -95,9 +95,9 @@ void UnrollLoops::runOnOperation() {
     }
   for (RepeatOp repeat : loops) {
     if (!repeat.getRows().empty() || repeat.getStacked()) {
-      repeat.emitOpError() << "reads rows or stacks values, which is not "
-                           << "unrolled: hlir-split-loops gives each trip its "
-                           << "own";
+      repeat.emitOpError() << "reads rows or stacks values and cannot be "
+                           << "unrolled; hlir-split-loops gives each trip "
+                           << "separate values";
       return signalPassFailure();
     }
     unroll(repeat);
