@@ -138,9 +138,8 @@ static Value scaleTwice(Lanes &m, Value p, Value bits) {
 static std::pair<Value, Value> emitExpPart(Lanes &m, Value x, Value more = {}) {
   Rounded n = roundProduct(m, x, 0x1.715476p+0);
   Value r = m.fma(n.value, m.num(x, -0x1.62e4p-1), x);
-  if (more)
-    r = m.add(r, more);
-  r = m.fma(n.value, m.num(x, -0x1.7f7d1cp-20), r);
+  Value second = m.num(x, -0x1.7f7d1cp-20);
+  r = more ? m.add(r, m.fma(n.value, second, more)) : m.fma(n.value, second, r);
   Value q =
       m.poly(r, {0.5000000100820298, 0.1666651289175726, 0.04166618759079125,
                  0.00836959798055634, 0.0013951702910080823});
@@ -358,13 +357,16 @@ Value luminal::emitGeluF32(Lanes &m, Value x) {
   auto [power, n] =
       emitExpPart(m, exponent, m.fma(minusHalf, a, m.neg(exponent)));
   Value e = addExponent(m, power, n);
-  // erfcx(z) = t p(w), t = 1 / (z + 2), w = z t sqrt 2: 1 at zero, exactly.
+  // erfcx(z) = t p(u), t = 1 / (z + 2), u = 2 z t - 1, of which little is lost
+  // near zero, where erfcx is 1, and where z is great.
   Value t = m.div(m.num(x, 1.0),
                   m.fma(a, m.num(x, 0.70710678118654752), m.num(x, 2.0)));
-  Value p = m.poly(m.mul(a, t), {2.0, -1.7773169293820537, 0.48627188282615863,
-                                 0.15169606964373625, -0.05877429486394239,
-                                 -0.00935901982454807, -0.036138981723431475,
-                                 0.032656037953738025, -0.007264231730003162});
+  Value u = m.fma(m.mul(a, t), m.num(x, 1.4142135623730951), m.num(x, -1.0));
+  Value p =
+      m.poly(u, {1.0215827405925944, -0.6871609900517988, 0.27946975716962286,
+                 -0.0364347642840255, -0.021484397136297437,
+                 0.006434671723539954, 0.002979548791109647,
+                 -0.0007501692239434277, -0.00045898459799528427});
   Value tail = m.mul(e, m.mul(t, p));
   Value y = m.mul(
       half, m.select(m.lt(x, m.num(x, 0.0)), tail, m.sub(m.num(x, 2.0), tail)));

@@ -55,7 +55,7 @@ func.func private @limited(%a: tensor<4096xf32>) -> tensor<4096xf32> {
 
 // gelu of f32 has one form for all numbers but those below -12.9, where it is rounded from f64 behind a branch.
 // CHECK-LABEL: llvm.func @one_form
-// CHECK-COUNT-18: llvm.intr.fma
+// CHECK-COUNT-19: llvm.intr.fma
 // CHECK-NOT: llvm.intr.fma
 // CHECK: llvm.cond_br
 // CHECK: vector<16xf64>
