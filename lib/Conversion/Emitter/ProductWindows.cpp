@@ -36,8 +36,9 @@ int64_t ProductEmitter::getWindowBytes(const Windows &w,
 
 namespace {
 /// Copies the part of an image that a work item's columns read. Loops over a
-/// dim are cut where the result of a comparison with its index changes, so that
-/// in each range the borders of the image need no test.
+/// dim are cut where the result of a comparison with its index changes, and
+/// where a line is reflected or repeated, so that in each range the borders of
+/// the image need no test.
 class ImageCopy {
 public:
   ImageCopy(Emitter &e, const Windows &w, const Windows::Layout &layout,
@@ -90,7 +91,7 @@ void ImageCopy::emit(Value firstIndex, Value indices) {
       order.push_back(i);
     int64_t steps = axis.digit ? w.digits[*axis.digit].extent - 1 : 0;
     unsigned dim = e.addDim(axis.stride * steps + axis.reach + 1);
-    anywhere.push_back(axis.begin + Expr::dim(dim));
+    anywhere.push_back(axis.getIndex(axis.begin + Expr::dim(dim)));
   }
   for (const Windows::Digit &digit : llvm::reverse(w.digits))
     order.push_back(digit.axis);
@@ -102,10 +103,13 @@ SmallVector<ImageCopy::Part> ImageCopy::findParts(unsigned axis, int64_t phase,
   unsigned dim = e.addDim(extent);
   Index index = anywhere;
   const Windows::Axis &of = w.axes[axis];
-  index[axis] = e.simplify(of.begin + of.stride * Expr::dim(dim) + phase);
+  index[axis] =
+      e.simplify(of.getIndex(of.begin + of.stride * Expr::dim(dim) + phase));
   SmallVector<Part> parts;
   int64_t begin = 0;
-  for (int64_t edge : findEdges(e, w.image, index, dim))
+  std::set<int64_t> edges = findEdges(e, w.image, index, dim);
+  edges.merge(findTurns(e, w.image, index, dim));
+  for (int64_t edge : edges)
     if (edge > begin && edge < extent) {
       parts.push_back({begin, edge});
       begin = edge;
@@ -119,8 +123,8 @@ SmallVector<ImageCopy::Part> ImageCopy::findParts(unsigned axis, int64_t phase,
 void ImageCopy::nest(size_t number) {
   if (number == order.size()) {
     Index index;
-    for (const Expr &x : at)
-      index.push_back(e.simplify(x));
+    for (auto [axis, x] : llvm::zip_equal(w.axes, at))
+      index.push_back(e.simplify(axis.getIndex(x)));
     Expr place = 0;
     for (const Expr &x : places)
       place = place + x;

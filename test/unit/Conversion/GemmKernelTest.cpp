@@ -242,6 +242,49 @@ TEST(GemmKernel, ImageWindows) {
     checkKernel(convolution(type, 1, 6, 18, 15, 13, 3, 1, 1, true), {{}}, 1e-2);
 }
 
+// Images that are reflected, continued or repeated beyond their borders, by the
+// index of the product itself.
+TEST(GemmKernel, TurnedWindows) {
+  auto reflect = [](const std::string &at, const std::string &back) {
+    std::string there = "max(" + at + ", " + back + ")";
+    return "min(" + there + ", 36 - " + there + ")";
+  };
+  struct {
+    std::string result, rows, columns;
+  } const images[] = {
+      {"19x19",
+       reflect("d0 + d3 floordiv 3 mod 3 - 1", "1 - d0 - d3 floordiv 3 mod 3"),
+       reflect("d1 + d3 mod 3 - 1", "1 - d1 - d3 mod 3")},
+      {"21x21", "max(min(d0 + d3 floordiv 3 mod 3 - 2, 18), 0)",
+       "max(min(d1 + d3 mod 3 - 2, 18), 0)"},
+      {"10x10", "max(min(2 * d0 + d3 floordiv 3 mod 3 - 1, 18), 0)",
+       "(2 * d1 + 2 * (d3 mod 3) + 17) mod 19"},
+      {"19x19", "(d0 + 2 * (d3 floordiv 3 mod 3) + 17) mod 19",
+       reflect("d1 + d3 mod 3 - 1", "1 - d1 - d3 mod 3")}};
+  for (const auto &image : images)
+    for (const char *channels : {"21", "2"}) {
+      std::string text = R"(
+    %a, %b = "test.source"() : () -> (tensor<5x19x19xf32>, tensor<OUTx5x3x3xf32>)
+    %r = llir.kernel(%a, %b) : (tensor<5x19x19xf32>, tensor<OUTx5x3x3xf32>) -> tensor<OUTxSIZExf32> {
+    ^bb0(%x: tensor<5x19x19xf32>, %w: tensor<OUTx5x3x3xf32>):
+      %0 = llir.gemm %x, %w k(45)
+          <(d0, d1, d2, d3) -> (d3 floordiv 9, ROW, COLUMN)>,
+          <(d0, d1, d2, d3) -> (d2, d3 floordiv 9, d3 floordiv 3 mod 3, d3 mod 3)>
+          : tensor<5x19x19xf32>, tensor<OUTx5x3x3xf32> -> tensor<SIZExOUTxf32>
+      %1 = llir.view %0 <(d0, d1, d2) -> (d1, d2, d0)> : tensor<SIZExOUTxf32> -> tensor<OUTxSIZExf32>
+      llir.yield %1 : tensor<OUTxSIZExf32>
+    })";
+      for (const auto &[name, by] :
+           {std::pair<std::string, std::string>{"OUT", channels},
+            {"SIZE", image.result},
+            {"ROW", image.rows},
+            {"COLUMN", image.columns}})
+        for (size_t at; (at = text.find(name)) != std::string::npos;)
+          text.replace(at, name.size(), by);
+      checkKernel(text);
+    }
+}
+
 // Few columns: the sides are swapped. Other types.
 TEST(GemmKernel, FewColumnsAndOtherTypes) {
   for (const char *type : {"f64", "i64", "i32", "f16"}) {

@@ -8,6 +8,14 @@
 using namespace luminal;
 using namespace mlir;
 
+static Expr replaceDim(const Expr &e, unsigned dim, const Expr &by) {
+  return e.substitute([&](const Expr &leaf) -> std::optional<Expr> {
+    if (leaf.asDim() == dim)
+      return by;
+    return std::nullopt;
+  });
+}
+
 static bool isDivision(const Expr &e) {
   return e.kind() == Expr::Kind::FloorDiv || e.kind() == Expr::Kind::Mod;
 }
@@ -83,6 +91,79 @@ static Decision findAxis(KernelAnalysis &a, const Expr &e, unsigned column,
   return Decision::accept();
 }
 
+/// Returns the innermost sum in `e` of terms in the columns and terms in k.
+static std::optional<Expr> findSum(const Expr &e, unsigned column, unsigned k) {
+  auto isJoint = [&](const Expr &x) {
+    return x.usesDim(column) && x.usesDim(k);
+  };
+  if (!isJoint(e))
+    return std::nullopt;
+  for (const Expr &operand : e.operands())
+    if (isJoint(operand))
+      return findSum(operand, column, k);
+  return e.kind() == Expr::Kind::Add ? std::optional(e) : std::nullopt;
+}
+
+static Expr applyKind(Expr::Kind kind, const Expr &x, const Expr &y) {
+  switch (kind) {
+  case Expr::Kind::Add:
+    return x + y;
+  case Expr::Kind::Mul:
+    return x * y;
+  case Expr::Kind::FloorDiv:
+    return Expr::floorDiv(x, y);
+  case Expr::Kind::Mod:
+    return Expr::mod(x, y);
+  case Expr::Kind::Max:
+    return Expr::max(x, y);
+  case Expr::Kind::Min:
+    return Expr::min(x, y);
+  default:
+    llvm_unreachable("a leaf");
+  }
+}
+
+/// Writes `e` as a function of `place`, the value of `sum`; std::nullopt if
+/// columns and k occur in it otherwise.
+static std::optional<Expr> replaceSum(const KernelAnalysis &a, const Expr &e,
+                                      const Expr &sum, unsigned column,
+                                      unsigned k, const Expr &place) {
+  auto isFree = [&](const Expr &x) {
+    return !x.usesDim(column) && !x.usesDim(k);
+  };
+  if (isFree(e))
+    return e;
+  for (int64_t sign : {1, -1})
+    if (Expr rest = a.simplify(e - sign * sum); isFree(rest))
+      return sign * place + rest;
+  std::optional<Expr> result;
+  for (const Expr &operand : e.operands()) {
+    std::optional<Expr> part = replaceSum(a, operand, sum, column, k, place);
+    if (!part)
+      return std::nullopt;
+    result = result ? applyKind(e.kind(), *result, *part) : *part;
+  }
+  return result;
+}
+
+/// The same where the image's index is a function of such a sum.
+static Decision findTurnedAxis(KernelAnalysis &a, const Expr &e,
+                               unsigned column, unsigned k, Windows &windows) {
+  Decision found = findAxis(a, e, column, k, windows);
+  std::optional<Expr> sum = findSum(e, column, k);
+  if (found || !sum)
+    return found;
+  for (const Expr &positive : {*sum, a.simplify(-*sum)}) {
+    if (!findAxis(a, positive, column, k, windows))
+      continue;
+    Windows::Axis &axis = windows.axes.back();
+    axis.place = a.addDim(1);
+    axis.turned = replaceSum(a, e, positive, column, k, Expr::dim(axis.place));
+    return axis.turned ? Decision::accept() : found;
+  }
+  return found;
+}
+
 /// Sorts the digits, fastest first; together they must cover all `columns`.
 static Decision completeDigits(Windows &windows, int64_t columns) {
   llvm::sort(windows.digits, [](const auto &x, const auto &y) {
@@ -105,14 +186,42 @@ static Decision completeDigits(Windows &windows, int64_t columns) {
   return Decision::accept();
 }
 
+/// Returns whether a turned index is inside the image at each of `count` places
+/// from the first on.
+static bool isTurnedInside(const Windows::Axis &axis, int64_t count,
+                           const Expr &extent) {
+  constexpr int64_t kMostPlaces = 1 << 16;
+  std::optional<int64_t> begin = axis.begin.asConstant(),
+                         size = extent.asConstant();
+  if (!begin || !size || count > kMostPlaces ||
+      replaceDim(*axis.turned, axis.place, 0).hasDims())
+    return false;
+  auto noSymbols = [](std::string_view) -> std::optional<int64_t> {
+    return std::nullopt;
+  };
+  std::vector<int64_t> dims(axis.place + 1);
+  for (int64_t i = 0; i < count; ++i) {
+    dims[axis.place] = *begin + i;
+    std::optional<int64_t> index = axis.turned->evaluate(noSymbols, dims);
+    if (!index || *index < 0 || *index >= *size)
+      return false;
+  }
+  return true;
+}
+
 /// Returns whether everything that is copied is inside the image.
 static bool isInside(const KernelAnalysis &a, const Windows &windows) {
   SmallVector<Expr> extents = hlir::getExtents(windows.image);
   for (auto [axis, extent] : llvm::zip_equal(windows.axes, extents)) {
     int64_t columns = axis.digit ? windows.digits[*axis.digit].extent : 1;
-    Expr last = axis.begin + Expr(axis.stride * (columns - 1) + axis.reach);
+    int64_t last = axis.stride * (columns - 1) + axis.reach;
+    if (axis.turned) {
+      if (!isTurnedInside(axis, last + 1, extent))
+        return false;
+      continue;
+    }
     if (!a.getAssumptions().provablyNonNegative(axis.begin) ||
-        !a.getAssumptions().provablyLess(last, extent))
+        !a.getAssumptions().provablyLess(axis.begin + Expr(last), extent))
       return false;
   }
   return true;
@@ -131,14 +240,6 @@ static void collectDivisors(const Expr &e, unsigned dim,
       if (std::optional<int64_t> by = at.operands()[1].asConstant())
         divisors.insert(*by);
   }
-}
-
-static Expr replaceDim(const Expr &e, unsigned dim, const Expr &by) {
-  return e.substitute([&](const Expr &leaf) -> std::optional<Expr> {
-    if (leaf.asDim() == dim)
-      return by;
-    return std::nullopt;
-  });
 }
 
 /// Returns by how much `e` grows with each `period` steps of `dim`;
@@ -199,7 +300,7 @@ Decision luminal::findWindows(KernelAnalysis &a, Value operand, Index index,
     Decision found = Decision::accept();
     for (const Expr &e : index)
       if (found)
-        found = findAxis(a, a.simplify(e), column, k, windows);
+        found = findTurnedAxis(a, a.simplify(e), column, k, windows);
     if (found)
       found = completeDigits(windows, *columns);
     if (found && !isInside(a, windows))
@@ -218,6 +319,10 @@ Decision luminal::findWindows(KernelAnalysis &a, Value operand, Index index,
     return Decision::refuse("no element is read twice or at a distance");
   findPeriod(a, windows, *steps);
   return Decision::accept();
+}
+
+Expr Windows::Axis::getIndex(const Expr &at) const {
+  return turned ? replaceDim(*turned, place, at) : at;
 }
 
 Windows::Layout Windows::getLayout(int64_t columns) const {

@@ -33,6 +33,14 @@ struct Windows {
     /// The growth of `offset floordiv stride` with each outer step of k.
     int64_t outerStep = 0;
 
+    /// The image's own index, as a function of dim `place`, where that is not
+    /// the index above: at the ends of a line that is continued, reflected or
+    /// repeated beyond them.
+    std::optional<Expr> turned;
+    unsigned place = 0;
+
+    /// Returns the image's own index of the index `at`.
+    Expr getIndex(const Expr &at) const;
     /// Returns the number of phases: indices that differ by less than `stride`
     /// and have a copy each.
     int64_t countPhases() const { return std::min(stride, reach + 1); }
