@@ -20,7 +20,7 @@ _WIDTH, _ROW, _GAP, _PAD, _MOST_ARC, _LABEL = 560, 24, 5, 12, 200, 80
 _LETTER = 6.6  # the width of one, about
 _STYLE = """.lm text{font:12px sans-serif}.lm .e text,.lm .k{font-size:10.5px;fill:#666}.lm rect{fill:#fff;stroke:#999;rx:4}
 .lm .b>rect{fill:#f3f6fa;stroke:#7a93b0}.lm .b .b>rect{fill:#fbfcfe}.lm .b>text.h{font-weight:bold}.lm .end>rect{fill:#eef6ee;rx:11}
-.lm rect.t{fill:#f6c890;stroke:none;rx:2}.lm .e path{fill:none;stroke:#8a8a8a}.lm .e .on path{stroke:#c0392b;stroke-width:2}
+.lm .i>rect.t{fill:#f6c890;stroke:none;rx:2}.lm .e path{fill:none;stroke:#8a8a8a}.lm .e .on path{stroke:#c0392b;stroke-width:2}
 .lm .e .on text{fill:#c0392b;font-weight:bold}.lm .c>.i{display:none}.lm.live .b>.h{cursor:pointer}"""
 _PAGE = "body{font:14px/1.4 sans-serif;margin:1.5em}h1{font-size:1.3em}button{font:inherit}"
 _LEGEND = ("A box is a module, a row what runs, in order; an arrow says how many bytes go from one to another. The bar, "

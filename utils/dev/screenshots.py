@@ -6,6 +6,7 @@ of the package; with a browser also docs/report.png and docs/notebook.png, as a 
 
     python utils/dev/screenshots.py DIRECTORY [--browser chromium]     with PYTHONPATH and LUMINAL_LIBRARY; needs PyTorch
     python utils/dev/screenshots.py DIRECTORY --history FILE [...]     instead the pages of utils/bench/llm: of the first run in FILE, and of all
+    python utils/dev/screenshots.py DIRECTORY --graphs [...]           instead docs/graph-vit.png and docs/graph-llama.png: small models of transformers
 
 No test needs a browser: those of HTML parse it (python/tests/test_tools.py).
 """
@@ -74,11 +75,27 @@ def shoot_suite(args):
             shoot(args.browser, page, DOCS / f"{name}.png", height)
 
 
+def shoot_graphs(args):
+    import transformers
+
+    sizes = {"hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4}
+    vit = transformers.ViTForImageClassification(transformers.ViTConfig(image_size=64, patch_size=16, num_hidden_layers=12, **sizes))
+    llama = transformers.LlamaForCausalLM(transformers.LlamaConfig(vocab_size=512, num_hidden_layers=16, num_key_value_heads=2, use_cache=False, **sizes))
+    for name, model, x in ("vit", vit, torch.randn(1, 3, 64, 64)), ("llama", llama, torch.randint(512, (1, 32))):
+        compiled = luminal.compile(model.eval(), (x,))
+        compiled(x)
+        page = args.directory / f"{name}.html"
+        luminal.graph(compiled, profile=compiled.profile(calls=50)).save(page)
+        if args.browser is not None:
+            shoot(args.browser, page, DOCS / f"graph-{name}.png", 1020 if name == "vit" else 1180)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=pathlib.Path)
     parser.add_argument("--browser", help="a program that takes Chromium's options")
     parser.add_argument("--history", type=pathlib.Path, help="a history of utils/bench/llm, for docs/llm-report.png and docs/llm-dashboard.png")
+    parser.add_argument("--graphs", action="store_true", help="docs/graph-vit.png and docs/graph-llama.png")
     args = parser.parse_args()
     if args.history is not None:
         shoot_suite(args)
@@ -86,6 +103,9 @@ def main():
     torch.manual_seed(0)
     torch.set_grad_enabled(False)
     torch.set_num_threads(1)
+    if args.graphs:
+        shoot_graphs(args)
+        return
     model, images = Classifier().eval(), torch.randn(2, 3, 64, 64)
     compiled = luminal.compile(model, (images,), search_budget=10, plan_cache=str(args.directory / "plans"))
     compiled(images)
