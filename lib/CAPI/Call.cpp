@@ -178,7 +178,7 @@ luminal_status Call::check() const {
   if (request.only_shapes)
     return LUMINAL_OK;
   if (request.profile && request.profile->signature.get() != &signature)
-    return fail("luminal_call: the profile is of another artifact");
+    return fail("luminal_call: the profile belongs to another artifact");
   if ((!request.tensors || !request.dtypes) && request.num_tensors > 0)
     return fail("luminal_call: null tensors");
   if (!request.outputs && request.num_outputs > 0)

@@ -67,7 +67,7 @@ private:
     for (size_t i = 0; i < reader.num_classes; ++i)
       if (reader.classes[i] == given)
         return LUMINAL_OK;
-    return fail("'" + tensor.spec->name + "' is of another class than tensors",
+    return fail("'" + tensor.spec->name + "' is not a tensor",
                 LUMINAL_ERROR_ARGUMENT);
   }
 
@@ -79,8 +79,8 @@ private:
     if (reader.rank(handle, &rank) || reader.sizes(handle, &sizes) ||
         reader.strides(handle, &strides) || reader.dtype(handle, &dtype) ||
         reader.device(handle, &device))
-      return fail(std::string(function) + ": what '" + name +
-                  "' is cannot be read");
+      return fail(std::string(function) + ": the description of '" + name +
+                  "' cannot be read");
     if (dtype != reader.dtypes[static_cast<size_t>(tensor.spec->dtype)])
       return fail("'" + name + "' has another element type than " +
                       std::string(dtypeName(tensor.spec->dtype)),
@@ -267,7 +267,7 @@ luminal_status luminal_repeat_create(const luminal_artifact *artifact,
     return fail(std::string(name) + ": null argument");
   if (given.only_shapes || given.profile)
     return fail(std::string(name) +
-                ": only_shapes and profile are of single calls");
+                ": only_shapes and profile are for single calls");
   if (given.layout && given.layout->struct_size < sizeof(luminal_tensor_layout))
     return fail(std::string(name) + ": struct_size of the layout is not set");
   const Call call(*artifact->signature, given);
@@ -406,8 +406,8 @@ static luminal_status callLists(const char *name, const luminal_repeat &repeat,
                 " tensors, expected " + std::to_string(numTensors));
   if (tensors.size() < repeat.requiredCount)
     return fail(std::string(name) + ": " + std::to_string(tensors.size()) +
-                " tensors, of which number " +
-                std::to_string(repeat.requiredCount - 1) + " is asked for");
+                " tensors, expected at least " +
+                std::to_string(repeat.requiredCount));
   if (repeat.positions)
     tensors.pick(repeat.positions->data());
   return callAgain(name, repeat, tensors, outputs.data);

@@ -72,8 +72,9 @@ static llvm::LogicalResult create(luminal_session &session,
     if (f.isDeclaration())
       continue;
     if (function)
-      return mlir::emitError(f.getLoc(), "a session is of one function, and "
-                                         "the module has another one");
+      return mlir::emitError(
+          f.getLoc(),
+          "a session takes a single function, but the module has another one");
     function = f;
   }
   if (!function)
@@ -190,7 +191,7 @@ static luminal_status print(const char *function,
     return fail(std::string(function) + ": null argument");
   if (candidate->owner != session)
     return fail(std::string(function) +
-                ": the candidate is of another session");
+                ": the candidate belongs to another session");
   return report(const_cast<luminal_session *>(session)->context,
                 LUMINAL_ERROR_COMPILE, [&]() -> llvm::LogicalResult {
                   auto written = std::make_shared<std::string>();

@@ -36,7 +36,7 @@ Status StepTeller::after(const StepReport &report) {
   if (tell(report, true) == 0)
     return {};
   return Error(
-      "who watches the steps of the call ended it after '" +
+      "the profile's watcher ended the call after step '" +
       profile.profiler.getSteps()[profile.profiler.getNumber(report)]->name +
       "'");
 }

@@ -229,7 +229,7 @@ Status Context::Impl::evaluateBuffers() {
     if (!p.size(p.plan.buffers[i].offset, range.offset) ||
         !p.size(p.plan.buffers[i].bytes, range.bytes))
       return Error(
-          where() + "has no valid place" +
+          where() + "has no valid offset" +
           describeSizes({{p.values[p.plan.buffers[i].offset], spec.offset},
                          {p.values[p.plan.buffers[i].bytes], spec.bytes}}));
     // Constants were checked when the artifact was loaded.
@@ -243,7 +243,7 @@ Status Context::Impl::evaluateBuffers() {
       counterBytes += static_cast<int64_t>(
           roundUp(static_cast<uint64_t>(range.bytes), kAlignment));
       if (counterBytes > kLargestSize)
-        return Error(where() + "has no valid place: too many counters");
+        return Error(where() + "has no valid offset: too many counters");
     }
     if (spec.kind == Kind::Alias &&
         range.offset + range.bytes > p.ranges[spec.of].bytes)

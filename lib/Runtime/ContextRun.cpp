@@ -48,7 +48,7 @@ private:
 
 Status Context::run(StepListener *listener) {
   if (impl->isCaptured)
-    return Error("the context is part of a capture");
+    return Error("the context belongs to a captured graph");
   LUMINAL_CHECK(impl->getReady());
   return impl->end(impl->call(listener));
 }
@@ -57,8 +57,8 @@ Status Context::setStream(std::optional<CallerStream> stream, bool isFree) {
   if (stream && !isFree) {
     LUMINAL_TRY(isCapturing, impl->device.isCapturing(*stream));
     if (isCapturing)
-      return Error("the stream is captured into a graph, which this call "
-                   "cannot be part of");
+      return Error("the stream is being captured, and this call cannot be part "
+                   "of a capture");
   }
   for (Impl::Program &program : impl->programs)
     LUMINAL_CHECK(program.launches->setStream(stream));
@@ -68,11 +68,11 @@ Status Context::setStream(std::optional<CallerStream> stream, bool isFree) {
 
 Status Context::capture(CallerStream stream) {
   if (impl->isCaptured || impl->onCallersStream)
-    return Error("a context that is captured makes no other calls");
+    return Error("a captured context can make no other calls");
   LUMINAL_CHECK(impl->getReady());
   if (impl->crosses())
-    return Error("a tensor of the call lies in memory of the host: what is "
-                 "captured uses memory of the device alone");
+    return Error("a tensor of the call is in host memory: all tensors of a "
+                 "captured call must be on the device");
   impl->isCaptured = true;
   // Assertions hold until a launch finds them false.
   for (uint32_t i : impl->assertions)

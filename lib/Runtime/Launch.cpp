@@ -87,11 +87,11 @@ runtime::parseParameters(std::string_view text, size_t buffers, size_t values) {
       return Error("has no parameter '" + std::string(word) +
                    "'; known are bN, i32, i64");
     if (parameter.index >= buffers)
-      return Error("has a parameter '" + std::string(word) + "', of " +
+      return Error("has a parameter '" + std::string(word) + "', but only " +
                    std::to_string(buffers) + " buffers");
   }
   if (taken != values)
-    return Error("has " + std::to_string(values) + " values, and " +
+    return Error("has " + std::to_string(values) + " values, but " +
                  std::to_string(taken) + " parameters for them");
   return parameters;
 }
@@ -99,13 +99,14 @@ runtime::parseParameters(std::string_view text, size_t buffers, size_t values) {
 static Status verifyCode(const CustomCode &code, size_t results,
                          size_t workspace) {
   if (!isCustomMember(code.code))
-    return Error("'" + code.code + "' cannot name code of a user");
+    return Error("'" + code.code +
+                 "' is not a valid name of a member with user code");
   if (code.entry.empty() || code.entry.find('\0') != std::string::npos)
-    return Error("'" + code.entry + "' cannot name a function");
+    return Error("'" + code.entry + "' is not a valid function name");
   if (results == 0 || workspace != 0)
     return Error("a step of user code has " + std::to_string(results) +
                  " results and " + std::to_string(workspace) +
-                 " of workspace, expected results alone");
+                 " of workspace, expected results and no workspace");
   return {};
 }
 
@@ -148,11 +149,12 @@ static Status verify(const CublasLtLaunch &launch, size_t buffers,
   const bool isNarrow = launch.type == DType::F16 || launch.type == DType::BF16;
   const bool isF64 = launch.type == DType::F64;
   if (!isNarrow && !isF64 && launch.type != DType::F32)
-    return Error("no product of " + std::string(dtypeName(launch.type)));
+    return Error("cuBLASLt multiplies no matrices of " +
+                 std::string(dtypeName(launch.type)));
   if (launch.resultType != launch.type &&
       !(isNarrow && launch.resultType == DType::F32))
     return Error("a product of " + std::string(dtypeName(launch.type)) +
-                 " cannot result in " +
+                 " cannot have a result of " +
                  std::string(dtypeName(launch.resultType)));
   if (launch.epilogue != "none" && launch.epilogue != "relu" &&
       launch.epilogue != "gelu_tanh")
@@ -188,7 +190,8 @@ static Status verify(const CPUArgsortLaunch &launch, size_t buffers,
   case DType::I64:
     break;
   default:
-    return Error("no order of " + std::string(dtypeName(launch.type)));
+    return Error("argsort does not support " +
+                 std::string(dtypeName(launch.type)));
   }
   if (buffers != 2 || results != 1 || workspace != 0)
     return Error("the step has " + std::to_string(buffers) +
@@ -213,10 +216,10 @@ static Status verify(const CPUScanLaunch &launch, size_t buffers,
                                               : isFloat(to);
   if (!(isFloat(from) || (isInteger && (isSum || isExtremum))) || !fits)
     return Error("no scan '" + launch.kind + "' of " +
-                 std::string(dtypeName(from)) + " that results in " +
+                 std::string(dtypeName(from)) + " with a result of " +
                  std::string(dtypeName(to)));
   if (launch.positions && (!isExtremum || launch.reverse || launch.exclusive))
-    return Error("no positions of this scan");
+    return Error("this scan cannot give positions");
   if (buffers != 2 || results != 1 || workspace != 0)
     return Error("the step has " + std::to_string(buffers) +
                  " buffers, expected elements and a result");
@@ -268,8 +271,9 @@ static Status check(const CUDACustomLaunch &, std::span<const int64_t> values,
     if (__builtin_mul_overflow(work, blocks, &work))
       return Error("has too many blocks");
   }
-  return work == values[0] ? Status()
-                           : Status(Error("its work is not its blocks"));
+  return work == values[0]
+             ? Status()
+             : Status(Error("its work is not the number of blocks"));
 }
 
 static Status check(const CublasLtLaunch &launch,
@@ -284,7 +288,7 @@ static Status check(const CublasLtLaunch &launch,
   if (work == 0)
     return {};
   if (inner == 0)
-    return Error("sums over nothing");
+    return Error("its inner extent is 0");
   size_t next = 0;
   auto fits = [&](const char *what, std::optional<uint64_t> end) {
     const uint64_t has = bytes[next++];
@@ -322,9 +326,9 @@ static Status check(const CPUArgsortLaunch &launch,
   if (work == 0)
     return {};
   if (count > length || begin > length - count || length > int64_t(UINT32_MAX))
-    return Error("has no order of " + std::to_string(count) + " from " +
-                 std::to_string(begin) + " on of " + std::to_string(length) +
-                 " elements");
+    return Error("cannot give " + std::to_string(count) + " positions from " +
+                 std::to_string(begin) + " on, of rows of " +
+                 std::to_string(length) + " elements");
   uint64_t read, written;
   if (__builtin_mul_overflow(
           uint64_t(rows), uint64_t(length) * dtypeSize(launch.type), &read) ||

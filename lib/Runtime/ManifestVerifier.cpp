@@ -125,10 +125,10 @@ private:
       if (buffer.kind == Kind::Constant &&
           !(buffer.offset.asConstant() && buffer.bytes.asConstant()))
         return Error(at("buffers", i) +
-                     ": a constant's place depends on a symbol");
+                     ": a constant's offset depends on a symbol");
       if (buffer.kind == Kind::Prepared &&
           (!m.prepare || buffer.of >= m.prepare->outputs.size()))
-        return Error(at("buffers", i) + ".of: nothing prepares output " +
+        return Error(at("buffers", i) + ".of: 'prepare' has no output " +
                      std::to_string(buffer.of));
       // An alias refers to an earlier buffer, so every chain of aliases ends.
       if (buffer.kind == Kind::Alias && buffer.of >= i)
@@ -225,7 +225,7 @@ private:
       // Several outputs may be the same value.
       if (m.buffers[m.rootBuffer(output.buffer)].kind == Kind::Counters)
         return Error(where + ".buffer: buffer " +
-                     std::to_string(output.buffer) + " is of counters");
+                     std::to_string(output.buffer) + " holds counters");
       if (m.buffers[output.buffer].kind == Kind::Output) {
         auto [known, isNew] =
             outputTypes.emplace(output.buffer, typeText(output));
@@ -263,21 +263,21 @@ private:
     const Manifest &p = *m.prepare;
     if (!p.symbols.empty() || !p.requirements.empty() || !p.inputs.empty() ||
         p.prepare)
-      return Error("has more than weights and outputs");
+      return Error("must have weights and outputs only");
     if (p.target.kind != m.target.kind)
       return Error("is for another target");
     if (p.weights.size() != m.weights.size())
-      return Error("weights: are not those of the program");
+      return Error("weights: differ from those of the program");
     for (size_t i = 0; i < p.weights.size(); ++i)
       if (p.weights[i].name != m.weights[i].name ||
           p.weights[i].dtype != m.weights[i].dtype ||
           p.weights[i].shape != m.weights[i].shape)
-        return Error(at("weights", i) + ": is not that of the program");
+        return Error(at("weights", i) + ": differs from that of the program");
     std::set<uint32_t> written;
     for (size_t i = 0; i < p.outputs.size(); ++i) {
       if (!p.outputs[i].isUsers())
         return Error(at("outputs", i) +
-                     ": there are neither states nor assertions");
+                     ": must be neither a state nor an assertion");
       if (!constantBytes(p.outputs[i]))
         return Error(at("outputs", i) + ".shape: must be constant");
       uint32_t buffer = p.outputs[i].buffer;
@@ -285,7 +285,8 @@ private:
           p.buffers[buffer].kind != Kind::Output ||
           !written.insert(buffer).second)
         return Error(at("outputs", i) + ".buffer: buffer " +
-                     std::to_string(buffer) + " is not memory of its own");
+                     std::to_string(buffer) +
+                     " is not an output buffer of its own");
     }
     return p.verify();
   }
@@ -298,9 +299,9 @@ private:
 
   Status variant(const Manifest &v) {
     if (!v.variants.empty())
-      return Error("variants: a variant has none");
+      return Error("variants: a variant cannot have variants");
     if (v.target.kind != m.target.kind || v.prepare != m.prepare)
-      return Error("is not of the same target, or prepares something else");
+      return Error("has another target or another 'prepare' than the program");
     auto haveSame = [](const auto &ours, const auto &theirs, auto isEqual) {
       return std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(),
                         isEqual);
@@ -310,39 +311,39 @@ private:
                     return isSame(a, b) && a.state == b.state &&
                            a.initial == b.initial;
                   }))
-      return Error("inputs: are not those of the program");
+      return Error("inputs: differ from those of the program");
     if (!haveSame(m.outputs, v.outputs,
                   [](const OutputSpec &a, const OutputSpec &b) {
                     return isSame(a, b) && a.updates == b.updates &&
                            a.assertion == b.assertion;
                   }))
-      return Error("outputs: are not those of the program");
+      return Error("outputs: differ from those of the program");
     if (!haveSame(m.weights, v.weights,
                   [](const WeightSpec &a, const WeightSpec &b) {
                     return isSame(a, b);
                   }))
-      return Error("weights: are not those of the program");
+      return Error("weights: differ from those of the program");
     if (!haveSame(m.symbols, v.symbols,
                   [](const SymbolSpec &a, const SymbolSpec &b) {
                     return a.name == b.name;
                   }))
-      return Error("symbols: are not those of the program");
+      return Error("symbols: differ from those of the program");
     for (size_t i = 0; i < v.symbols.size(); ++i) {
       const SymbolRange &range = v.symbols[i].range,
                         &whole = m.symbols[i].range;
       if (range.lo < whole.lo ||
           (whole.hi && (!range.hi || *range.hi > *whole.hi)))
-        return Error("ranges: that of '" + v.symbols[i].name +
-                     "' is not within the program's");
+        return Error("ranges: the range of '" + v.symbols[i].name +
+                     "' is not inside that of the program");
     }
     return Verifier(v, &m).run();
   }
 
   Status launch(const StepSpec &step, const std::string &where) {
     if (getTargetName(step.launch) != m.target.kind)
-      return Error(where + ": is of target '" +
+      return Error(where + ": is for target '" +
                    std::string(getTargetName(step.launch)) +
-                   "', the artifact of '" + m.target.kind + "'");
+                   "', but the artifact is for '" + m.target.kind + "'");
     Status status;
     visitExprs(step.launch, [&](std::string_view name, const Expr &e) {
       if (status)
@@ -368,9 +369,9 @@ private:
       if (kind != Kind::Counters)
         continue;
       if (!isWorkspace || m.buffers[buffer].kind != Kind::Counters)
-        return error(" is of counters, which only a workspace has");
+        return error(" holds counters, which only a workspace may be");
       if (owned[buffer])
-        return error(" is of counters that another step has");
+        return error(" holds counters of another step");
       owned[buffer] = true;
     }
     return {};

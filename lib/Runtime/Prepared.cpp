@@ -21,8 +21,9 @@ Error runtime::weightMissing(const Manifest &manifest,
                "it" +
                (manifest.weightsFile.empty()
                     ? std::string()
-                    : " (compiled with those of '" + manifest.weightsFile +
-                          "', which was not beside the artifact)"));
+                    : " (the artifact was compiled with '" +
+                          manifest.weightsFile +
+                          "', which was not found beside it)"));
 }
 
 Result<std::shared_ptr<const PreparedValues>>
@@ -35,9 +36,9 @@ runtime::prepareValues(std::shared_ptr<const Artifact> prepare,
   for (const OutputSpec &output : m.outputs)
     if (__builtin_add_overflow(
             total, roundUp(*constantBytes(output), kCopyAlignment), &total))
-      return Error("what is prepared from weights is too large");
+      return Error("the values prepared from weights are too large");
   if (!values->memory.reserve(*prepare->getDevice(), total))
-    return Error("out of memory: what is prepared from weights needs " +
+    return Error("out of memory: the values prepared from weights need " +
                  std::to_string(total) + " bytes");
   if (counter)
     *counter += values->memory.size();

@@ -11,7 +11,7 @@
 using namespace luminal;
 
 static Error noMemoryFile() {
-  return Error(std::string("no file can be made in memory: ") +
+  return Error(std::string("a file in memory cannot be created: ") +
                std::strerror(errno));
 }
 

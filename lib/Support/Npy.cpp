@@ -248,8 +248,8 @@ Result<HostTensor> luminal::readNpyBytes(Bytes bytes, const std::string &name,
   constexpr uint64_t mostHeader = 0xffff;
   if (length > mostHeader)
     return Error(name + ": its header has " + std::to_string(length) +
-                 " bytes, more than the " + std::to_string(mostHeader) +
-                 " that it may have");
+                 " bytes, more than the limit of " +
+                 std::to_string(mostHeader));
   HeaderParser header(bytes.text().substr(start, length), major);
   if (const char *reason = header.parse())
     return Error(name + ": " + reason);

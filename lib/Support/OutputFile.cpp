@@ -281,6 +281,6 @@ luminal::writeFileDurably(const std::string &path,
   int reason = done == 0 || errno == EINVAL ? 0 : errno;
   ::close(fd);
   if (reason)
-    return Error(folder + ": cannot be synchronised: " + std::strerror(reason));
+    return Error(folder + ": cannot be synchronized: " + std::strerror(reason));
   return {};
 }

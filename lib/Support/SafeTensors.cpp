@@ -38,8 +38,8 @@ Result<SafeTensors> SafeTensors::fromBytes(Bytes bytes, std::string name) {
   constexpr uint64_t mostHeader = 100'000'000;
   if (length > mostHeader)
     return Error(name + ": its header has " + std::to_string(length) +
-                 " bytes, more than the " + std::to_string(mostHeader) +
-                 " that it may have");
+                 " bytes, more than the limit of " +
+                 std::to_string(mostHeader));
   LUMINAL_TRY(document, JsonDocument::parse(bytes.text().substr(8, length),
                                             name, /*maxDepth=*/16));
   LUMINAL_TRY(members, document.root().asObject());

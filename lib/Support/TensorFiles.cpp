@@ -75,7 +75,7 @@ luminal::readTensorFiles(const std::vector<std::string> &files,
         continue;
       }
       if (ports[*index].isInteger && ::access(file.c_str(), F_OK) != 0)
-        return Error(argument + ": expected an integer of 64 bits, or a file");
+        return Error(argument + ": expected a 64-bit integer, or a file");
     }
     if (endsWith(file, ".safetensors")) {
       LUMINAL_TRY(tensorFile, SafeTensors::open(file));

@@ -292,9 +292,7 @@ Status ZipArchive::checkSize(const Member &member, uint64_t limit) const {
   return Error(name + ": member '" + member.name + "' has " +
                std::to_string(member.size) + " bytes" +
                (member.isStored() ? "" : " when decompressed") +
-               ", more than the " + std::to_string(limit) +
-               " that it may have" +
-               (member.isStored() ? "" : " where it is compressed"));
+               ", more than the limit of " + std::to_string(limit));
 }
 
 Result<Bytes> ZipArchive::read(const Member &member, uint64_t limit) const {

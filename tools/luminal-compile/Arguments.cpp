@@ -34,8 +34,9 @@ llvm::Expected<CompileOptions> Arguments::get() const {
   bool isOff = searchBudget.getNumOccurrences() && searchBudget == 0;
   bool searches = !isOff && (searchBudget > 0 || searchCandidates > 0);
   if (searches && !explain.empty())
-    return bad("--eqsat-explain is about the program of static prices: not "
-               "with --search-budget or --search-candidates");
+    return bad(
+        "--eqsat-explain explains the program that static prices choose: it "
+        "cannot be combined with --search-budget or --search-candidates");
   if (!search::getCacheMode(planCacheMode))
     return bad("no plan cache mode '" + planCacheMode +
                "'; known are: update, read-only, frozen");

@@ -28,9 +28,11 @@ struct Arguments {
                             cl::cat(category)};
   cl::opt<bool> calibrate{
       "calibrate", cl::cat(category),
-      cl::desc("Measure this machine for every later compile for native")};
+      cl::desc("Measure this machine for all later compilations for native")};
   cl::opt<std::string> planCache{
-      "plan-cache", cl::desc("Folder of what was measured (~/.cache/luminal)"),
+      "plan-cache",
+      cl::desc("Folder for measured times and the machine model (default: "
+               "~/.cache/luminal)"),
       cl::value_desc("folder"), cl::cat(category)};
   cl::opt<std::string> emit{
       "emit", cl::cat(category),
@@ -38,47 +40,50 @@ struct Arguments {
                "saturated, fused, scheduled or lowered")};
   cl::opt<std::string> planCacheMode{
       "plan-cache-mode", cl::init("update"), cl::cat(category),
-      cl::desc("update, read-only (what is measured is not kept) or frozen "
+      cl::desc("update, read-only (measurements are not stored) or frozen "
                "(nothing is measured)")};
   cl::opt<double> searchBudget{
       "search-budget", cl::init(0), cl::value_desc("seconds"),
-      cl::desc("Time for measuring kernels and programs; 0: none is measured"),
+      cl::desc(
+          "Time limit for measuring kernels and programs; 0: measure nothing"),
       cl::cat(category)};
   cl::opt<uint64_t> searchCandidates{
       "search-candidates", cl::init(0),
-      cl::desc("Programs to measure, without a limit of time unless there is a "
-               "budget (the first is that of static prices)"),
+      cl::desc("Number of programs to measure, without a time limit unless "
+               "--search-budget is given; the first is the one that static "
+               "prices choose"),
       cl::cat(category)};
   cl::opt<uint64_t> searchSchedules{
       "search-schedules", cl::init(8),
-      cl::desc("Schedules of a kernel to measure before those near the best of "
-               "them; 0: all legal ones, and none further on"),
+      cl::desc("Schedules to measure for each kernel, before others near the "
+               "best of them; 0: all legal schedules, and no others"),
       cl::cat(category)};
   cl::opt<uint64_t> seed{"seed", cl::init(0),
-                         cl::desc("Seed of random choices; 0: none is random"),
+                         cl::desc("Seed of random choices; 0: make none"),
                          cl::cat(category)};
   cl::list<std::string> sampleInputs{
       "sample-input", cl::value_desc("file|name=file"), cl::cat(category),
-      cl::desc("Input to measure and check with, and for whose sizes prices "
-               "are: .npy or .safetensors; repeated")};
+      cl::desc("Input for measurements and checks, whose sizes prices use too: "
+               ".npy or .safetensors; may be repeated")};
   cl::list<std::string> variants{
       "variant", cl::value_desc("name=range,..."), cl::cat(category),
-      cl::desc("Compile the program once more for a narrower range of symbols, "
-               "which calls within it run: s=1, s=2..16, s=512..; repeated")};
+      cl::desc("Compile a variant of the program for a narrower range of "
+               "symbols, which calls in that range run: s=1, s=2..16, s=512..; "
+               "may be repeated")};
   cl::opt<std::string> findVariants{
       "find-variants", cl::value_desc("name"), cl::cat(category),
-      cl::desc("Find the ranges of this symbol that are worth a variant, by "
-               "measuring")};
+      cl::desc("Find by measurement the ranges of this symbol that are worth a "
+               "variant")};
   cl::opt<bool> checkKernels{
       "check-kernels", cl::cat(category),
-      cl::desc("Run every kernel, and refuse the program where one computes "
-               "something else than the interpreter")};
+      cl::desc("Run every kernel, and fail if its results differ from those of "
+               "the interpreter")};
   cl::opt<bool> refuseCostly{
       "refuse-costly", cl::cat(category),
-      cl::desc("Refuse ops whose cost grows faster than their operands and "
-               "that have many elements, instead of a warning")};
+      cl::desc("Reject ops with many elements whose cost grows faster than the "
+               "size of their operands, instead of warning about them")};
   cl::opt<unsigned> threads{"threads", cl::init(0),
-                            cl::desc("Threads of the compiler; 0 is all"),
+                            cl::desc("Threads of the compiler; 0: all"),
                             cl::cat(category)};
   cl::opt<unsigned> workers{"workers", cl::init(0),
                             cl::desc("Workers of schedules; 0: the machine's"),
@@ -91,14 +96,15 @@ struct Arguments {
                              cl::cat(category)};
   cl::opt<int64_t> prepareBytes{
       "prepare-bytes", cl::init(-1), cl::value_desc("bytes"), cl::cat(category),
-      cl::desc("Memory for what is computed once, from weights; 0: none")};
+      cl::desc("Memory limit for values that are computed once, from weights; "
+               "0: compute none")};
   cl::list<std::string> rules{"eqsat-rules",
                               cl::desc(".mlir file of pdl.pattern ops to add"),
                               cl::value_desc("file"), cl::cat(category)};
   cl::opt<double> ruleSeconds{
       "eqsat-rule-seconds", cl::init(1), cl::value_desc("seconds"),
-      cl::desc("Time for sampling what the rules of a file promise; 0: none is "
-               "sampled"),
+      cl::desc("Time for checking on samples what the rules of a file promise; "
+               "0: do not check"),
       cl::cat(category)};
   cl::list<std::string> kernels{
       "kernels", cl::desc(".mlir file of kernels that you supply"),
@@ -118,8 +124,8 @@ struct Arguments {
       cl::desc("Whether repeated layers are saturated once: on or off")};
   cl::opt<std::string> fuse{
       "fuse", cl::init("stages"), cl::cat(category),
-      cl::desc("How far ops are fused: stages, kernels (no stages), or ops "
-               "(not at all)")};
+      cl::desc(
+          "Fusion of ops: stages, kernels (without stages), or ops (none)")};
   cl::opt<std::string> library{
       "library", cl::init("all"), cl::cat(category),
       cl::desc("Libraries that may be called: all, none, or one by name")};
@@ -136,15 +142,15 @@ struct Arguments {
 #include "luminal/EqSat/Core/Limits.def"
   cl::opt<double> time{
       "time", cl::init(0), cl::value_desc("seconds"),
-      cl::desc("Write nothing: run the program (.mlir) on random operands, for "
-               "so long a measurement, and print the seconds of one run"),
+      cl::desc("Write nothing: run the program (.mlir) on random operands for "
+               "this long, and print the seconds of one run"),
       cl::cat(category)};
   cl::opt<std::string> report{"report", cl::desc("File for a report as JSON"),
                               cl::value_desc("file"), cl::cat(category)};
   cl::opt<std::string> remarks{
       "remarks-filter",
-      cl::desc("Print what the import (import-pt2) and the passes of these "
-               "names decided, and why"),
+      cl::desc("Print the decisions, with reasons, of the import (import-pt2) "
+               "and of the passes with these names"),
       cl::value_desc("regex"), cl::cat(category)};
   cl::opt<bool> quiet{"quiet", cl::desc("No progress on stderr"),
                       cl::cat(category)};

@@ -60,8 +60,8 @@ private:
 static int calibrate(const std::string &folder) {
   std::string path = runtime::getMachineFile(folder);
   if (path.empty())
-    return fail("--calibrate: there is no folder to keep the model in; name "
-                "one by --plan-cache");
+    return fail("--calibrate: there is no folder for the model; name one with "
+                "--plan-cache");
   Result<MachineModel> model = runtime::calibrate(path);
   if (!model)
     return fail("--calibrate: " + model.error().message);

@@ -40,20 +40,20 @@ struct Options {
 void printUsage() {
   std::printf(R"(usage: luminal-run MODEL [options]
 
-MODEL is an artifact (.lum), or what luminal-compile takes (.pt2, .mlir): that is compiled first.
+MODEL is an artifact (.lum), or a file that luminal-compile takes (.pt2, .mlir), which is compiled first.
 
 %.*s  --weights=FILE         the .pt2 or .safetensors file that holds the weights
-  --device=cpu|cuda[:N]  where to run: what an artifact is compiled for, else the CPU; N: which of them
-  --threads=N            threads of a call (all the process may use)
-  --info                 tell inputs, outputs, symbols and sizes
+  --device=cpu|cuda[:N]  device to run on (default: the artifact's kind, else the CPU); N: its index
+  --threads=N            threads of a call (default: all that the process may use)
+  --info                 print inputs, outputs, symbols and sizes
   --profile=FILE         print a table of all steps, write a trace of them for Perfetto (of the first and the last calls,
                          where there are more than 100000 steps)
   --debug                print every step, its buffers and checksums of what it writes
   --kernels=FILE         kernels that MODEL calls (.pt2, .mlir), as luminal-compile takes them; repeated
-  --compile-option=OPT   hand an option to luminal-compile; repeated
+  --compile-option=OPT   pass an option to luminal-compile; repeated
   --reference            evaluate MODEL (.pt2, .mlir) op by op, without compiling
-  --list-devices         tell what this machine can run on, and what luminal-compile --calibrate measured of it
-  --plan-cache=DIR       the folder that it is kept in (~/.cache/luminal)
+  --list-devices         list the devices of this machine, and the results of luminal-compile --calibrate
+  --plan-cache=DIR       the folder of these results (default: ~/.cache/luminal)
   --version, --help
 
 exit codes: 0 done, 1 a comparison failed, 2 bad usage or bad input

@@ -47,11 +47,11 @@ Status CUDALaunchPlan::initialize(std::span<const KernelHandle> kernels) {
   CUDADevice::Current current(device);
   LUMINAL_CHECK(
       driver.check(driver.streamCreate(&ownStream, kStreamNonBlocking),
-                   "a stream cannot be made"));
+                   "a stream cannot be created"));
   stream = ownStream;
   auto createEvent = [&](EventHandle &event, unsigned flags) {
     return driver.check(driver.eventCreate(&event, flags),
-                        "an event cannot be made");
+                        "an event cannot be created");
   };
   for (EventHandle &event : events)
     LUMINAL_CHECK(createEvent(event, 0));
@@ -59,7 +59,7 @@ Status CUDALaunchPlan::initialize(std::span<const KernelHandle> kernels) {
   steps.resize(manifest.steps.size());
   if (!status.reserve(device, steps.size() * sizeof(int32_t),
                       Device::Place::Host))
-    return Error("out of memory for the tables of the kernels");
+    return Error("out of memory for the kernels' argument tables");
   std::memset(status.data(), 0, steps.size() * sizeof(int32_t));
 
   size_t firstBuffer = 0;
@@ -100,7 +100,7 @@ Status CUDALaunchPlan::initializeTables() {
     onlyKernel = active.front();
   const size_t count = onlyKernel ? kMostTables : 1;
   if (!tables.reserve(device, count * tableWords * 8))
-    return Error("out of memory for the tables of the kernels");
+    return Error("out of memory for the kernels' argument tables");
   for (size_t i = 0; i < count; ++i)
     contents.emplace_back().number = i;
   useTables(0);
@@ -212,13 +212,13 @@ Result<CUDALaunchPlan::Upload> CUDALaunchPlan::takeUpload() {
     if (!block.reserve(device, kUploadsOfBlock * tableWords * 8,
                        Device::Place::Host)) {
       uploadBlocks.pop_back();
-      return Error("out of memory for the tables of the kernels");
+      return Error("out of memory for the kernels' argument tables");
     }
     for (size_t i = 0; i < kUploadsOfBlock; ++i) {
       uploads.push_front({block.data() + i * tableWords * 8});
       LUMINAL_CHECK(driver.check(
           driver.eventCreate(&uploads.front().done, kEventWithoutTime),
-          "an event cannot be made"));
+          "an event cannot be created"));
     }
   }
   Upload taken = uploads.front();
@@ -280,7 +280,7 @@ Status CUDALaunchPlan::uploadTables() {
   uploads.push_back(upload);
   if (code == kSuccess)
     table.words.swap(wanted);
-  return driver.check(code, "the tables of the kernels cannot be copied");
+  return driver.check(code, "the kernels' argument tables cannot be copied");
 }
 
 Status CUDALaunchPlan::setStream(std::optional<CallerStream> caller) {
@@ -465,9 +465,9 @@ Status CUDALaunchPlan::addNodes(GraphHandle graph,
   std::vector<bool> isEnd = active;
   int rootType = -1;
   if (roots.size() == 1)
-    LUMINAL_CHECK(
-        driver.check(driver.graphNodeGetType(roots.front(), &rootType),
-                     "what the stream is captured into cannot be read"));
+    LUMINAL_CHECK(driver.check(
+        driver.graphNodeGetType(roots.front(), &rootType),
+        "the graph that the stream is captured into cannot be read"));
   const auto &features = manifest.target.features;
   const bool waits = driver.graphAddDependencies &&
                      std::find(features.begin(), features.end(),
@@ -493,7 +493,7 @@ Status CUDALaunchPlan::addNodes(GraphHandle graph,
       LUMINAL_CHECK(driver.check(
           driver.graphAddDependencies(graph, before.data(), &nodes[i],
                                       &kProgrammaticEdge, 1),
-          "a graph cannot be made"));
+          "a graph cannot be created"));
   }
   for (uint32_t i = 0; i < steps.size(); ++i)
     if (isEnd[i])
@@ -506,11 +506,11 @@ Status CUDALaunchPlan::addNodes(GraphHandle graph,
 Status CUDALaunchPlan::build(Graph &made) {
   ++captures;
   LUMINAL_CHECK(driver.check(driver.graphCreate(&made.graph, 0),
-                             "a graph cannot be made"));
+                             "a graph cannot be created"));
   std::vector<NodeHandle> ends;
   LUMINAL_CHECK(addNodes(made.graph, {}, ends));
   return driver.check(driver.graphInstantiate(&made.exec, made.graph, 0),
-                      "a graph cannot be made");
+                      "a graph cannot be created");
 }
 
 Status CUDALaunchPlan::buildGraph() {
@@ -539,7 +539,7 @@ Status CUDALaunchPlan::buildGraph() {
     }
     if (stream != ownStream)
       LUMINAL_CHECK(driver.check(driver.streamSynchronize(ownStream),
-                                 "a graph cannot be made"));
+                                 "a graph cannot be created"));
   }
   keyChanged = false;
   return {};
@@ -606,12 +606,12 @@ Status CUDALaunchPlan::buildOnly(uint32_t index, Table &table) {
   Graph &made = table.graph;
   NodeHandle node = nullptr;
   Status status = driver.check(driver.graphCreate(&made.graph, 0),
-                               "a graph cannot be made");
+                               "a graph cannot be created");
   if (status)
     status = addKernelNode(index, made.graph, steps[index].grid, {}, &node);
   if (status)
     status = driver.check(driver.graphInstantiate(&made.exec, made.graph, 0),
-                          "a graph cannot be made");
+                          "a graph cannot be created");
   if (!status)
     drop(made);
   else
@@ -675,12 +675,12 @@ Status CUDALaunchPlan::runTimed(uint32_t index, Graph &made,
   if (code == kSuccess)
     code = driver.graphAddEventRecordNode(&start, made.graph, nullptr, 0,
                                           events[0]);
-  LUMINAL_CHECK(driver.check(code, "a graph cannot be made"));
+  LUMINAL_CHECK(driver.check(code, "a graph cannot be created"));
   LUMINAL_CHECK(addNode(index, made.graph, {&start, 1}, &step));
   code = driver.graphAddEventRecordNode(&end, made.graph, &step, 1, events[1]);
   if (code == kSuccess)
     code = driver.graphInstantiate(&made.exec, made.graph, 0);
-  LUMINAL_CHECK(driver.check(code, "a graph cannot be made"));
+  LUMINAL_CHECK(driver.check(code, "a graph cannot be created"));
   code = driver.graphLaunch(made.exec, stream);
   if (code == kSuccess)
     code = driver.streamSynchronize(stream);
@@ -730,6 +730,6 @@ Result<double> CUDALaunchPlan::time(unsigned repeats) {
   float milliseconds = 0;
   LUMINAL_CHECK(
       driver.check(driver.eventElapsedTime(&milliseconds, events[0], events[1]),
-                   "an event has no time"));
+                   "the time between events cannot be read"));
   return double(milliseconds) * 1e6 / repeats;
 }

@@ -28,10 +28,9 @@ Result<CublasLt> CublasLt::open() {
     tried += (tried.empty() ? "" : " and ") + path;
   }
   if (!library)
-    return Error("there is no cuBLASLt: " + tried +
-                 " cannot be opened (LD_LIBRARY_PATH or LUMINAL_CUBLASLT names "
-                 "its place; compiled with --library=none, an artifact needs "
-                 "none)");
+    return Error("cuBLASLt is not installed: " + tried +
+                 " cannot be opened (name its folder in LD_LIBRARY_PATH or its "
+                 "path in LUMINAL_CUBLASLT, or compile with --library=none)");
   CublasLt functions;
 #define LUMINAL_CUBLASLT_FUNCTION(name, symbol, parameters)                    \
   functions.name =                                                             \

@@ -57,8 +57,8 @@ Status CustomStep::prepare(std::span<const int64_t> sizes,
     }
     const int64_t value = sizes[kOwnSizes + parameter.index];
     if (parameter.kind == Parameter::Kind::I32 && value > INT32_MAX)
-      return Error("is given " + std::to_string(value) +
-                   " as an integer of 32 bits");
+      return Error("is passed " + std::to_string(value) +
+                   ", which does not fit into 32 bits");
     storage[i] = static_cast<uint64_t>(value);
   }
   return shared == 0 ? Status() : device.allowShared(function, shared);

@@ -67,13 +67,13 @@ Result<Driver> Driver::open() {
     return tooOld("it supports CUDA " + driver.describeVersion() + ", " +
                   describe(kLeastVersion) + " is needed");
   if (missing)
-    return tooOld(std::string("it has no ") + missing);
+    return tooOld(std::string("it lacks ") + missing);
   if (int code = driver.init(0); code == kNoDevice)
     return driver;
   else if (code != kSuccess)
     return driver.error("the NVIDIA driver does not start", code);
   LUMINAL_CHECK(driver.check(driver.deviceGetCount(&driver.count),
-                             "the NVIDIA driver counts no devices"));
+                             "the NVIDIA driver cannot count its devices"));
   return driver;
 }
 

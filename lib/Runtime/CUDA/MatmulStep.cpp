@@ -134,7 +134,7 @@ static Result<Shape> getShape(const int64_t *place, int64_t rows,
     if (shape.leading >= rows)
       return shape;
   }
-  return Error("a matrix has strides that cuBLASLt does not take");
+  return Error("a matrix has strides that cuBLASLt does not support");
 }
 
 Status MatmulStep::setLayout(unsigned which, const Shape &shape, DType type,
@@ -172,8 +172,8 @@ Status MatmulStep::describe(std::span<const int64_t> sizes) {
     addend = found;
   }
   if (result.transposed || addend.transposed)
-    return Error("the result of a product has strides that cuBLASLt does not "
-                 "take");
+    return Error(
+        "the result of a product has strides that cuBLASLt does not support");
   descriptors = std::make_unique<Descriptors>(lt);
   const bool isF64 = launch.type == DType::F64;
   int code = lt.matmulCreate(&descriptors->matmul,

@@ -69,22 +69,22 @@ static std::string describeModel(const MachineModel &model) {
       static_cast<long long>(model.l2Bytes >> 10));
   std::string text = line;
   text += "  a worker reads " + rate(model.readRate) + " and copies " +
-          rate(model.copyRate) + " GB/s, all of them read " +
+          rate(model.copyRate) + " GB/s, all workers read " +
           rate(model.sharedReadRate) + "; a worker does " +
-          rate(model.operationRate) +
-          " f32 operations/ns\n  multiplies and adds at";
+          rate(model.operationRate) + " f32 operations/ns\n  multiply-adds:";
   for (auto [bits, value] :
        {std::pair(128, model.fmaRate128), std::pair(256, model.fmaRate256),
         std::pair(512, model.fmaRate512)})
     if (value > 0)
       text += " " + rate(value) + "/ns with " + std::to_string(bits) + " bits";
   if (model.pairRate > 0)
-    text += ", pairs of bf16 at " + rate(model.pairRate) + "/ns";
+    text += ", bf16 pairs " + rate(model.pairRate) + "/ns";
   if (model.tileRate > 0)
-    text += ", tiles of them at " + rate(model.tileRate) + "/ns";
-  return text + "\n  launches in " + rate(model.launchTime) +
-         " ns, hands over in " + rate(model.handOverTime) + " ns, from " +
-         std::to_string(model.grain) + " operations on\n";
+    text += ", bf16 tiles " + rate(model.tileRate) + "/ns";
+  return text + "\n  a launch takes " + rate(model.launchTime) +
+         " ns, work distribution " + rate(model.handOverTime) +
+         " ns, worthwhile from " + std::to_string(model.grain) +
+         " operations on\n";
 }
 
 std::string tools::describeDevices(const std::string &planCache, bool json) {

@@ -12,14 +12,14 @@ std::string_view RunOptions::usage() {
   return R"(  --input=[NAME=]FILE    an input (.npy, .safetensors), by position or by name; repeated
   --input=NAME=VALUE     an input that is an integer
   --output-dir=DIR       write output_0.npy, output_1.npy, ... there
-  --output=FILE          write all outputs to a .safetensors file, by name, or the only one to a .npy file
+  --output=FILE          write all outputs to a .safetensors file, by name, or a single output to a .npy file
   --expect=[NAME=]FILE   compare with the outputs, by position or by name; repeated
-  --rtol=R --atol=A      what a comparison allows (by default what PyTorch's tests do)
+  --rtol=R --atol=A      tolerances of comparisons (default: those of PyTorch's tests)
   --steps=DIR            one call for each DIR/run_K/input_*.npy, states carried over; with --output-dir writes
                          run_K/output_*.npy; with --expect=DIR2 compares with DIR2/run_K/output_*.npy
   --repeat=N             call N times with the same inputs
-  --benchmark[=SECONDS]  call for so long (1 s) and tell the times
-  --json                 answer in JSON
+  --benchmark[=SECONDS]  call for this long (default: 1 s) and print the times
+  --json                 print JSON
 )";
 }
 

@@ -67,7 +67,7 @@ call()
 ask("cuStreamSynchronize", stream)
 assert count.read() == [1, 2, 3, 4]
 ask("cuStreamBeginCapture_v2", stream, 0)
-for state, first, what in ((0, x, "states of the artifact's own"), (count, ctypes.addressof((ctypes.c_float * 4)()), "memory of the host")):
+for state, first, what in ((0, x, "states of the artifact's own"), (count, ctypes.addressof((ctypes.c_float * 4)()), "host memory")):
     try:
         call(state, first)
         raise SystemExit(f"{what} was captured")

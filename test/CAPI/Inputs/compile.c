@@ -331,7 +331,7 @@ static void callProfiled(const luminal_artifact *other) {
   CHECK(watched.begun == steps && watched.done == steps);
   CHECK(watched.last == y[7] || watched.last == sum[3]);
   watched.answer = 1;
-  FAILS(luminal_call(artifact, &request), "", "ended it after");
+  FAILS(luminal_call(artifact, &request), "", "ended the call after");
   CHECK(watched.done == steps + 1);
   CHECK(!luminal_profile_watch(profile, NULL, NULL));
   CHECK(!luminal_call(artifact, &request) && watched.done == steps + 1);

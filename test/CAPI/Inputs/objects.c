@@ -184,7 +184,7 @@ static void callStored(const luminal_artifact *artifact,
   CHECK(total.count == 2);
   output.handle = y;
   stored.objects.count = 1;
-  FAILS(CALL, "luminal_repeat_call_stored: ", "3 tensors, of which number 3");
+  FAILS(CALL, "luminal_repeat_call_stored: ", "3 tensors, expected at least 4");
   stored.objects.count = 2;
   stored.versions = NULL;
   FAILS(CALL, "luminal_repeat_call_stored: ", "null");
@@ -244,7 +244,7 @@ static void callLists(const luminal_artifact *artifact) {
   memset(positions, -1, sizeof positions);
   CHECK(!CALL && y[3] == 8 && sum[3] == 4);
   tensors.count = 2;
-  FAILS(CALL, "luminal_repeat_call_lists: ", "2 tensors, of which number 2");
+  FAILS(CALL, "luminal_repeat_call_lists: ", "2 tensors, expected at least 3");
   tensors.count = 3;
   outputs.count = 2;
   FAILS(CALL, "luminal_repeat_call_lists: ", "2 outputs, expected 1");
@@ -422,7 +422,8 @@ static void callChecked(const luminal_artifact *artifact) {
   total.rank = 2;
   FAILS(CALL, "'sum' has another shape", "");
   total.rank = 3;
-  FAILS(CALL, "luminal_call_objects: ", "what 'sum' is cannot be read");
+  FAILS(CALL,
+        "luminal_call_objects: ", "the description of 'sum' cannot be read");
   total.rank = 1;
   request.num_tensors = 1;
   FAILS(CALL, "luminal_call: ", "1 tensors, expected 2");
@@ -440,7 +441,7 @@ static void callChecked(const luminal_artifact *artifact) {
   total.dtype = 6;
   total.rank = 3;
   FAILS(luminal_repeat_call(repeat, objects),
-        "luminal_repeat_call: ", "what 'sum' is cannot be read");
+        "luminal_repeat_call: ", "the description of 'sum' cannot be read");
   total.rank = 1;
   luminal_repeat_free(repeat);
   /* Of which classes they are, for which the first of a Told stands. */
@@ -451,11 +452,11 @@ static void callChecked(const luminal_artifact *artifact) {
   CHECK(!CALL && sum[3] == 16);
   CHECK(!luminal_repeat_create(artifact, &request, &repeat));
   classes[1] = x;
-  FAILS(CALL, "'sum' is of another class than tensors", "");
+  FAILS(CALL, "'sum' is not a tensor", "");
   CHECK(luminal_last_error_code() == LUMINAL_ERROR_ARGUMENT);
   CHECK(!luminal_repeat_call(repeat, objects) && sum[3] == 20);
   total.data = x + 4;
-  FAILS(luminal_repeat_call(repeat, objects), "'sum' is of another class", "");
+  FAILS(luminal_repeat_call(repeat, objects), "'sum' is not a tensor", "");
   total.data = sum;
   luminal_repeat_free(repeat);
   reader.classes = NULL;
@@ -634,7 +635,7 @@ static void callKnown(const luminal_artifact *artifact, bool checks) {
     twin.kind = &other;
     /* Nothing else is read of it. */
     twin.described = NULL;
-    REFUSED("'x' is of another class");
+    REFUSED("'x' is not a tensor");
     twin = input;
     ASKS(2);
     ASKS(0);

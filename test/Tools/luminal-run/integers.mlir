@@ -13,8 +13,8 @@
 // RUN: luminal-run %t/m.lum --input=n=-9223372036854775808 --input=%t/x.npy --expect=%t/least.npy
 // RUN: luminal-run --reference %s --input=n=-9223372036854775808 --input=%t/x.npy --expect=%t/least.npy
 
-// RUN: %refuses --usage "n=9223372036854775808: expected an integer of 64 bits, or a file" luminal-run %t/m.lum --input=n=9223372036854775808 --input=%t/x.npy
-// RUN: %refuses --usage "n=1.5: expected an integer" luminal-run %t/m.lum --input=n=1.5 --input=%t/x.npy
+// RUN: %refuses --usage "n=9223372036854775808: expected a 64-bit integer, or a file" luminal-run %t/m.lum --input=n=9223372036854775808 --input=%t/x.npy
+// RUN: %refuses --usage "n=1.5: expected a 64-bit integer" luminal-run %t/m.lum --input=n=1.5 --input=%t/x.npy
 // RUN: %refuses --usage "input 'n' (i64[]) is missing: give it with --input=n=VALUE" luminal-run %t/m.lum --input=%t/x.npy
 // RUN: %refuses --usage "n=2: input 'n' is given twice" luminal-run %t/m.lum --input=n=1 --input=n=2 --input=%t/x.npy
 

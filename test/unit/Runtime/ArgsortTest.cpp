@@ -174,7 +174,7 @@ TEST(Argsort, RefusesWhatItDoesNotDo) {
   };
   EXPECT_EQ(whyNot([](StepSpec &, Launch &) {}), "");
   has(whyNot([](StepSpec &, Launch &l) { l.type = DType::I8; }),
-      "no order of i8");
+      "argsort does not support i8");
   has(whyNot([](StepSpec &s, Launch &) { s.results = 0; }),
       "expected rows and positions");
   has(whyNot([](StepSpec &, Launch &l) { l.work = s("m*n + 1"); }),
@@ -183,7 +183,7 @@ TEST(Argsort, RefusesWhatItDoesNotDo) {
         l.count = s("n + 1");
         l.work = s("m*(n + 1)");
       }),
-      "has no order of 6 from 0 on of 5 elements");
+      "cannot give 6 positions from 0 on, of rows of 5 elements");
   has(whyNot([](StepSpec &, Launch &l) { l.length = s("2*n"); }),
       "do not end in their buffers");
 }

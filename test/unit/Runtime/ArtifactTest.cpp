@@ -144,8 +144,8 @@ TEST(Artifact, FindsTheFileThatItWasCompiledWith) {
   // If the caller binds weights, no file is searched; bytes have no folder.
   const std::string unbound =
       "weight 'w' is not bound: name the file that holds the weights, or bind "
-      "it (compiled with those of '" +
-      b.m.weightsFile + "', which was not beside the artifact)";
+      "it (the artifact was compiled with '" +
+      b.m.weightsFile + "', which was not found beside it)";
   EXPECT_EQ(second(*Artifact::load(path.path, {"", false})), unbound);
   EXPECT_EQ(second(*Artifact::fromBytes(*mapFile(path.path), "a")), unbound);
   // An explicit path has priority, and another file of that name is refused.

@@ -215,15 +215,16 @@ TEST(Capture, WhatCannotBeCaptured) {
   auto c = chain(s("n")).context();
   {
     Capture capture;
-    EXPECT_FAILS(c->setStream(capture.stream.handle), "the stream is captured");
+    EXPECT_FAILS(c->setStream(capture.stream.handle),
+                 "the stream is being captured");
     bind(*c, x, w, y, 2);
     EXPECT_OK(c->bindInput(0, host.v, DType::F32, Shape{2}));
     EXPECT_FAILS(c->capture(capture.stream.handle),
-                 "a tensor of the call lies in memory of the host");
+                 "a tensor of the call is in host memory");
     bind(*c, x, w, y, 2);
     EXPECT_OK(c->capture(capture.stream.handle));
-    EXPECT_FAILS(c->run(), "the context is part of a capture");
-    EXPECT_FAILS(c->capture(capture.stream.handle), "makes no other calls");
+    EXPECT_FAILS(c->run(), "the context belongs to a captured graph");
+    EXPECT_FAILS(c->capture(capture.stream.handle), "can make no other calls");
   }
   auto other = chain(s("n")).context();
   Stream free;

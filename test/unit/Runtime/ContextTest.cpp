@@ -600,10 +600,10 @@ TEST(Context, ChecksSizes) {
       "buffers[2]: lies outside the arena");
   expect(
       8, [](Builder &b) { b.m.buffers[2].offset = s("-64"); },
-      "buffers[2]: has no valid place");
+      "buffers[2]: has no valid offset");
   expect(
       8, [](Builder &b) { b.m.buffers[2].bytes = s("n floordiv (n - 8)"); },
-      "buffers[2]: has no valid place");
+      "buffers[2]: has no valid offset");
   expect(8, [](Builder &b) { b.m.arenaBytes = s("n - 9"); }, "arena_bytes");
   expect(
       8, [](Builder &b) { b.m.arenaBytes = s("n*4611686018427387904"); },

@@ -331,9 +331,10 @@ TEST(CublasLt, RefusesWhatManifestsMayNotSay) {
     EXPECT_FALSE(Manifest::parse(b.m.str(), "m")) << text;
   };
   using L = CublasLtLaunch;
-  expect([](L &l, StepSpec &) { l.type = DType::I32; }, "no product of i32");
+  expect([](L &l, StepSpec &) { l.type = DType::I32; },
+         "cuBLASLt multiplies no matrices of i32");
   expect([](L &l, StepSpec &) { l.resultType = DType::BF16; },
-         "a product of f32 cannot result in bf16");
+         "a product of f32 cannot have a result of bf16");
   expect([](L &l, StepSpec &) { l.epilogue = "gelu"; }, "no epilogue 'gelu'");
   expect([](L &l, StepSpec &) { l.bias = true; },
          "the step has 4 buffers, 1 results and 1 of workspace, expected 5 "
@@ -416,10 +417,10 @@ TEST(CublasLt, RefusesProductsOutsideOfTheirBuffers) {
       "its lhs does not end");
   expect([](L &l) { l.workspace = 512; }, "its workspace does not end");
   expect([](L &l) { l.work = 16; }, "its work is not batch * rows * columns");
-  expect([](L &l) { l.inner = 0; }, "sums over nothing");
+  expect([](L &l) { l.inner = 0; }, "its inner extent is 0");
   expect([](L &l) { l.lhs.row = 3; },
          "step 0 (product, cublaslt): a matrix has strides that cuBLASLt does "
-         "not take");
+         "not support");
   expect([](L &l) { l.result = {0, 0, 1, 3}; },
          "the result of a product has strides");
 }

@@ -117,18 +117,21 @@ TEST(CustomCode, RefusesMembersOfOtherNames) {
                            "custom/A.so", "/custom/a.so", "manifest.json"}) {
     Builder b = scaled();
     codeOf(b).code = name;
-    EXPECT_NE(whyNot(b).find("cannot name code of a user"), std::string::npos)
+    EXPECT_NE(whyNot(b).find("is not a valid name of a member with user code"),
+              std::string::npos)
         << whyNot(b);
   }
   Builder b = scaled();
   codeOf(b).entry = "";
-  EXPECT_NE(whyNot(b).find("'' cannot name a function"), std::string::npos);
+  EXPECT_NE(whyNot(b).find("'' is not a valid function name"),
+            std::string::npos);
   b = scaled();
   b.m.steps[1].kernel = "scale_f32";
   EXPECT_NE(whyNot(b).find("steps[1].kernel"), std::string::npos);
   b = scaled();
   b.m.steps[1].results = 0;
-  EXPECT_NE(whyNot(b).find("expected results alone"), std::string::npos);
+  EXPECT_NE(whyNot(b).find("expected results and no workspace"),
+            std::string::npos);
   b = scaled();
   codeOf(b).values.push_back(s("k"));
   EXPECT_NE(whyNot(b).find("'k' is not a symbol"), std::string::npos);
@@ -153,8 +156,8 @@ TEST(CustomCode, ParametersAreWordsOfKnownKinds) {
     return parsed ? std::string() : parsed.error().message;
   };
   EXPECT_EQ(why("b1 i32 b0"), "");
-  EXPECT_EQ(why("b0 b1"), "has 1 values, and 0 parameters for them");
-  EXPECT_EQ(why("b2 i64"), "has a parameter 'b2', of 2 buffers");
+  EXPECT_EQ(why("b0 b1"), "has 1 values, but 0 parameters for them");
+  EXPECT_EQ(why("b2 i64"), "has a parameter 'b2', but only 2 buffers");
   for (const char *text : {"b", "b-1", "f32", "b0  i32", "b99999999999", "b0x"})
     EXPECT_NE(why(text).find("has no parameter"), std::string::npos) << text;
   std::string many;

@@ -114,7 +114,7 @@ TEST(Manifest, RefusesWhatDoesNotHold) {
   expect([](Manifest &m) { m.buffers[7].of = 7; }, "buffers[7].of");
   expect([](Manifest &m) { m.buffers[7].of = 1000; }, "buffers[7].of");
   expect([](Manifest &m) { m.buffers[6].offset = s("n"); },
-         "a constant's place depends on a symbol");
+         "a constant's offset depends on a symbol");
   expect([](Manifest &m) { m.inputs[0].buffer = 99; },
          "inputs[0].buffer: there is no buffer 99");
   expect([](Manifest &m) { m.inputs[0].buffer = 2; },
@@ -162,8 +162,9 @@ TEST(Manifest, RefusesWhatDoesNotHold) {
          "steps[0].launch.work: has no value");
   expect([](Manifest &m) { launchOf(m.steps[1]).scratch = s("q"); },
          "steps[1].launch.scratch: 'q' is not a symbol of the program");
-  expect([](Manifest &m) { m.steps[1].launch = CUDALaunch(); },
-         "steps[1].launch: is of target 'cuda', the artifact of 'cpu'");
+  expect(
+      [](Manifest &m) { m.steps[1].launch = CUDALaunch(); },
+      "steps[1].launch: is for target 'cuda', but the artifact is for 'cpu'");
   expect([](Manifest &m) { m.target.kind = "abacus"; },
          "target.kind: there is no target 'abacus'");
 }
@@ -197,11 +198,11 @@ TEST(Manifest, StatesWorkspaces) {
         m.steps[0].workspace = 0;
         m.steps[0].results = 3;
       },
-      "buffer 3 is of counters, which only a workspace has");
+      "buffer 3 holds counters, which only a workspace may be");
   expect([](Manifest &m) { m.steps.push_back(m.steps[0]); },
-         "steps[1].buffers[3]: buffer 3 is of counters that another step has");
+         "steps[1].buffers[3]: buffer 3 holds counters of another step");
   expect([](Manifest &m) { m.steps[0].buffers[2] = 3; },
-         "buffer 3 is of counters that another step has");
+         "buffer 3 holds counters of another step");
   expect(
       [](Manifest &m) {
         m.buffers.push_back({Kind::Alias, 0, 4, 3});
@@ -209,7 +210,7 @@ TEST(Manifest, StatesWorkspaces) {
       },
       "buffer 4 is not memory for a workspace");
   expect([](Manifest &m) { m.outputs[0].buffer = 3; },
-         "outputs[0].buffer: buffer 3 is of counters");
+         "outputs[0].buffer: buffer 3 holds counters");
   expect([](Manifest &m) { m.buffers[3].bytes = s("q"); },
          "buffers[3].bytes: 'q' is not a symbol of the program");
 }

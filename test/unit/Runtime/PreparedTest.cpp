@@ -209,33 +209,36 @@ TEST(Prepared, RefusesHostileManifests) {
     EXPECT_FAILS(b.m.verify(), text);
   };
   expect([](Manifest &m, Manifest &) { m.buffers[1].of = 1; },
-         "buffers[1].of: nothing prepares output 1");
+         "buffers[1].of: 'prepare' has no output 1");
   expect([](Manifest &m, Manifest &) { m.prepare = nullptr; },
-         "buffers[1].of: nothing prepares output 0");
+         "buffers[1].of: 'prepare' has no output 0");
   expect([](Manifest &m, Manifest &) { m.steps[0].buffers[2] = 1; },
          "buffer 1 may not be written");
   expect([](Manifest &, Manifest &p) { p.symbols.push_back({"n", {0, 1}}); },
-         "prepare: has more than weights and outputs");
+         "prepare: must have weights and outputs only");
   expect([](Manifest &m, Manifest &p) { p.inputs = m.inputs; },
-         "prepare: has more than weights and outputs");
+         "prepare: must have weights and outputs only");
   expect([](Manifest &m, Manifest &p) { p.prepare = m.prepare; },
-         "prepare: has more than weights and outputs");
+         "prepare: must have weights and outputs only");
   expect([](Manifest &, Manifest &p) { p.target.kind = "other"; },
          "prepare: is for another target");
   expect([](Manifest &, Manifest &p) { p.weights.clear(); },
-         "prepare: weights: are not those of the program");
+         "prepare: weights: differ from those of the program");
   expect([](Manifest &, Manifest &p) { p.weights[0].shape = {3}; },
-         "prepare: weights[0]: is not that of the program");
+         "prepare: weights[0]: differs from that of the program");
   expect([](Manifest &, Manifest &p) { p.outputs[0].shape = {s("n")}; },
          "prepare: outputs[0].shape: must be constant");
   expect([](Manifest &, Manifest &p) { p.outputs[0].buffer = 1; },
-         "prepare: outputs[0].buffer: buffer 1 is not memory of its own");
+         "prepare: outputs[0].buffer: buffer 1 is not an output buffer of its "
+         "own");
   expect([](Manifest &, Manifest &p) { p.outputs[0].buffer = 99; },
-         "prepare: outputs[0].buffer: buffer 99 is not memory of its own");
+         "prepare: outputs[0].buffer: buffer 99 is not an output buffer of its "
+         "own");
   expect([](Manifest &, Manifest &p) { p.outputs.push_back(p.outputs[0]); },
-         "prepare: outputs[1].buffer: buffer 2 is not memory of its own");
+         "prepare: outputs[1].buffer: buffer 2 is not an output buffer of its "
+         "own");
   expect([](Manifest &, Manifest &p) { p.outputs[0].updates = 0; },
-         "prepare: outputs[0]: there are neither states nor assertions");
+         "prepare: outputs[0]: must be neither a state nor an assertion");
   expect([](Manifest &, Manifest &p) { p.arenaBytes = s("n"); },
          "prepare: arena_bytes: 'n' is not a symbol of the program");
   expect([](Manifest &, Manifest &p) { p.steps[0].buffers[1] = 0; },

@@ -277,15 +277,15 @@ TEST(Scan, RefusesWhatItDoesNotDo) {
   has(whyNot([](StepSpec &, Launch &l) { l.kind = "median"; }),
       "no scan 'median'");
   has(whyNot([](StepSpec &, Launch &l) { l.type = DType::I8; }),
-      "no scan 'sum' of i8 that results in f32");
+      "no scan 'sum' of i8 with a result of f32");
   has(whyNot(
           [](StepSpec &, Launch &l) { l.kind = "max", l.type = DType::F64; }),
-      "no scan 'max' of f64 that results in f32");
+      "no scan 'max' of f64 with a result of f32");
   has(whyNot([](StepSpec &, Launch &l) {
         l.resultType = DType::I64;
         l.positions = true;
       }),
-      "no positions of this scan");
+      "this scan cannot give positions");
   has(whyNot([](StepSpec &s, Launch &) { s.results = 0; }),
       "expected elements and a result");
   has(whyNot([](StepSpec &, Launch &l) { l.work = s("m*n*i + 1"); }),

@@ -211,11 +211,12 @@ TEST(Variants, RefuseWhatDoesNotHold) {
     EXPECT_FAILS(Manifest::parse(b.m.str(), "m"), text);
   };
   expectAlso([](Manifest &m) { m.symbols[0].range = {0, 3}; },
-             "variants[1]: ranges: that of 'n' is not within the program's");
+             "variants[1]: ranges: the range of 'n' is not inside that of the "
+             "program");
   expectAlso([](Manifest &m) { m.symbols[0].range = {1, 65}; },
-             "is not within the program's");
+             "is not inside that of the program");
   expectAlso([](Manifest &m) { m.symbols[0].range.hi.reset(); },
-             "is not within the program's");
+             "is not inside that of the program");
   expectAlso([](Manifest &m) { m.symbols[0].range = {3, 2}; },
              "the range of 'n' is empty");
   expectAlso([](Manifest &m) { m.inputs[0].buffer = 99; },
@@ -229,21 +230,21 @@ TEST(Variants, RefuseWhatDoesNotHold) {
   expectAlso([](Manifest &m) { m.arenaBytes = s("q"); },
              "variants[1]: arena_bytes: 'q' is not a symbol of the program");
   expectAlso([](Manifest &m) { m.buffers[5].kind = Kind::Prepared; },
-             "nothing prepares output 0");
+             "'prepare' has no output 0");
   expect([](Manifest &m) { m.inputs.pop_back(); },
-         "inputs: are not those of the program");
+         "inputs: differ from those of the program");
   expect([](Manifest &m) { m.inputs[0].dtype = DType::F64; },
-         "inputs: are not those of the program");
+         "inputs: differ from those of the program");
   expect([](Manifest &m) { m.outputs[0].shape = {1}; },
-         "outputs: are not those of the program");
+         "outputs: differ from those of the program");
   expect([](Manifest &m) { m.weights[0].name = "other"; },
-         "weights: are not those of the program");
+         "weights: differ from those of the program");
   expect([](Manifest &m) { m.symbols[0].name = "m"; },
-         "symbols: are not those of the program");
+         "symbols: differ from those of the program");
   expect([](Manifest &m) { m.variants.push_back(nullptr); },
-         "variants: a variant has none");
+         "variants: a variant cannot have variants");
   expect([](Manifest &m) { m.prepare = std::make_shared<Manifest>(); },
-         "prepares something else");
+         "another 'prepare' than the program");
 
   Builder many = variants();
   many.m.variants.resize(kMaxVariants + 1, many.m.variants[0]);
