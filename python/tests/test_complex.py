@@ -96,7 +96,7 @@ def test_complex_numbers_that_are_written_to():
 
 def test_what_has_no_form_is_refused_by_name():
     x = torch.randn(4, 6)
-    with pytest.raises(luminal.LuminalError, match="aten.reciprocal.default: takes or gives complex numbers"):
+    with pytest.raises(luminal.LuminalError, match="aten.reciprocal.default: has complex operands or results"):
         luminal.compile(lambda x: torch.view_as_real(pairs_of(x).reciprocal()), (x,))
     with pytest.raises(luminal.LuminalError, match="complex64"):
         luminal.compile(pairs_of, (x,))

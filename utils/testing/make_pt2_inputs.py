@@ -298,7 +298,7 @@ def symbolic_where_known(a):
     a.add("torch.ops.aten.softmax.int", [("self", tensor("mul")), ("dim", {"as_sym_int": {"as_name": "n"}})], "softmax")
 
 
-@bad("aten.log_sigmoid_forward.default: its result 'buffer' serves gradients only")
+@bad("aten.log_sigmoid_forward.default: its result 'buffer' is only used by gradients, which are not supported")
 def gradients_only(a):
     a.add("torch.ops.aten.log_sigmoid_forward.default", [("self", tensor("mul"))], "sigmoid")
     a.nodes[-1]["outputs"].append(tensor("buffer"))

@@ -147,7 +147,7 @@ def wrapper_with_fewer_results(a):
     wrap_relu(a, outputs=("z", "z"))
 
 
-@bad("graph.nodes[1]: operand 0 is not what its graph says")
+@bad("graph.nodes[1]: operand 0 does not match its graph")
 def wrapper_of_another_kind(a):
     wrap_relu(a)[2]["arg"] = {"as_int": 3}
 
@@ -294,7 +294,7 @@ def assertion_at_run_time(a):
     assert_scalar(a, condition(a, "even", f"And({even}, LessThan({symbol('s0')}, Integer(8)))"), "few and even")
 
 
-@bad("aten._assert_scalar.default: asserts what never holds: more than 64")
+@bad("aten._assert_scalar.default: asserts a condition that never holds: more than 64")
 def assertion_that_fails(a):
     dynamic(a)
     assert_scalar(a, condition(a, "many", f"StrictGreaterThan({symbol('s0')}, Integer(64))"), "more than 64")
@@ -343,12 +343,12 @@ def assertion_of_what_is_unknown(a):
     compute(a, "torch.ops.aten._assert_async.msg", [("self", tensor("frob")), ("assert_msg", {"as_string": "text"})], None)
 
 
-@bad("aten._assert_async.msg: asserts what cannot be computed: text")
+@bad("aten._assert_async.msg: asserts a value that cannot be computed: text")
 def assertion_of_several(a):
     compute(a, "torch.ops.aten._assert_async.msg", [("self", tensor("x")), ("assert_msg", {"as_string": "text"})], None)
 
 
-@bad("_operator.frob: computes what is asserted of elements in a way that is not supported")
+@bad("_operator.frob: computes an assertion about elements in an unsupported way")
 def assertion_of_unknown_arithmetic(a):
     add_tensor(a, "torch.ops.aten.sum.default", [("self", tensor("x"))], "sum", dtype=7)
     total = {"as_sym_float": {"as_name": "total"}}
@@ -383,7 +383,7 @@ def piecewise_without_last_case(a):
     integer(a, "some", f"Piecewise(ExprCondPair(Integer(1), Equality({symbol('s0')}, Integer(1))))")
 
 
-@bad("aten.item.default: has a result whose shape or value the program must know before it runs")
+@bad("aten.item.default: has a result whose shape or value is known only at run time")
 def item_that_is_used(a):
     number = integer(a, "item", symbol("u0"))
     compute(a, "torch.ops.aten.item.default", [("self", tensor("mul"))], number)

@@ -56,7 +56,7 @@ bad("kernel-extent", "the kernel is larger than 2147483647", "conv1d.default",
     [("input", tensor("x")), ("weight", tensor("kernel")), ("dilation", integers(1 << 30)), ("padding", integers(0))],
     {"x": [1, 1, 3], "kernel": [1, 1, HUGE]})
 for name, value in {"nan": "NaN", "infinity": "Infinity", "large": 1e19}.items():
-    bad(f"integer-of-{name}", "is not one of 64-bit integers", "scatter.value",
+    bad(f"integer-of-{name}", "does not fit into a 64-bit integer", "scatter.value",
         [("self", tensor("x")), ("dim", integer(0)), ("index", tensor("x")), ("value", {"as_float": value})],
         {"x": [2, 3]})
 for name, shape in {"rank": [1, 2, 5], "length": [3]}.items():

@@ -149,7 +149,7 @@ LogicalResult ManifestBuilder::addWeightOfProgram(llir::ArgumentOp op) {
 
 LogicalResult ManifestBuilder::addPrepared(llir::PreparedOp op) {
   if (program)
-    return op.emitOpError() << "stands in a schedule that prepares weights";
+    return op.emitOpError() << "is in a schedule that prepares weights";
   BufferSpec spec;
   spec.kind = BufferSpec::Kind::Prepared;
   prepared.push_back({op, addBuffer(op.getBuffer(), spec)});
@@ -416,8 +416,7 @@ FailureOr<Manifest> ManifestBuilder::buildVariant(const Manifest &whole) {
       !takeTypes(manifest.outputs, whole.outputs, manifest.symbols) ||
       !takeTypes(manifest.weights, whole.weights, manifest.symbols))
     return schedule.emitOpError()
-           << "has other arguments or outputs than the program of which it is "
-              "a variant";
+           << "has other arguments or outputs than its program";
   manifest.prepare = whole.prepare;
   if (failed(findPrepared()))
     return failure();
@@ -433,8 +432,7 @@ LogicalResult ManifestBuilder::addVariants() {
     auto variant = cast<llir::ScheduleOp>(op);
     if (variant.getPrepare() && variant.getPrepare() != schedule.getPrepare())
       return variant.emitOpError()
-             << "prepares something else than the program of which it is a "
-                "variant";
+             << "has another 'prepare' schedule than its program";
     FailureOr<Manifest> built =
         ManifestBuilder(variant, constants).buildVariant(manifest);
     if (failed(built))

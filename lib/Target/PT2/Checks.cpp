@@ -199,7 +199,7 @@ LogicalResult Importer::makeChecks() {
       continue;
     }
     problems.push_back({check.node->getOp(),
-                        "asserts what never holds: " + check.text,
+                        "asserts a condition that never holds: " + check.text,
                         getLoc(*check.node)});
   }
   if (failed(makeGuards(required)))
@@ -234,7 +234,7 @@ Result<Expr> Importer::evaluateGuard(StringRef guard) const {
     const TensorMeta *meta = input ? getMeta(input->name) : nullptr;
     if (!input || input->kind != kind || known->second != source.path ||
         (kind == InputSpec::User && !meta))
-      return Error("'" + source.path + "' is not an input by its name");
+      return Error("'" + source.path + "' is not the name of an input");
     if (kind == InputSpec::Integer)
       return input->literal.exprs[0];
     if (source.property == "storage_offset")
@@ -271,7 +271,7 @@ LogicalResult Importer::makeGuards(SmallVectorImpl<Requirement> &required) {
                                 *condition,
                                 {},
                                 ("the model was traced for " + guard).str()}});
-    remark::passed(fileLoc, options) << text << "checked once a call";
+    remark::passed(fileLoc, options) << text << "checked at each call";
   }
   return success();
 }

@@ -288,7 +288,9 @@ Status Importer::translate(const Node &node, OpCall &call, bool inPlace) {
     for (const std::string &name : output.names) {
       if (i == call.results.size()) {
         if (isRead(name))
-          return call.fail("its result '" + name + "' serves gradients only");
+          return call.fail(
+              "its result '" + name +
+              "' is only used by gradients, which are not supported");
         continue;
       }
       // A result that nothing reads has no name.
@@ -509,10 +511,11 @@ LogicalResult Importer::makeOutputs() {
     if (spec.value.kind == Argument::Tensor) {
       if (const TensorMeta *meta = getMeta(spec.value.names[0]);
           meta && meta->dtype.isComplex())
-        return fail(fileLoc, "signature: output '" + spec.value.names[0] +
-                                 "' has dtype " + meta->dtype.name() +
-                                 ", which is not supported; its view_as_real "
-                                 "is");
+        return fail(
+            fileLoc,
+            "signature: output '" + spec.value.names[0] + "' has dtype " +
+                meta->dtype.name() +
+                ", which is not supported; return its view_as_real instead");
       if (!tensors.count(spec.value.names[0]))
         return fail(fileLoc, "signature: output '" + spec.value.names[0] +
                                  "' names an unknown tensor");

@@ -93,7 +93,7 @@ Status Importer::translateLoop(const Node &node) {
     SmallVector<Expr> extents = getExtents(v);
     if (extents.empty() ||
         assumptions.equal(extents[0], getExtents(rows[0])[0]) != true)
-      return Error("has rows of different numbers");
+      return Error("has operands with different numbers of rows");
     rowTypes.push_back(
         getTensorType(ArrayRef(extents).drop_front(), getElementTypeOrSelf(v)));
   }
@@ -115,7 +115,7 @@ Status Importer::translateLoop(const Node &node) {
   const Expr trips = getExtents(rows[0])[0];
   std::optional<int64_t> numTrips = trips.asConstant();
   if (numTrips == 0)
-    return Error("has no rows to go through");
+    return Error("has no rows to iterate over");
 
   // The body determines the types of the results.
   const OpBuilder::InsertPoint outside = builder.saveInsertionPoint();
@@ -140,16 +140,16 @@ Status Importer::translateLoop(const Node &node) {
     translate(inner);
   composer->setLoc(loc);
   if (problems.size() != before)
-    return Error("has a graph of which an op is not supported");
+    return Error("has a graph with an unsupported op");
   SmallVector<Value> yielded, made;
   for (const std::string &name : outputs) {
     if (!tensors.count(name))
-      return Error("has a graph that returns what it does not define");
+      return Error("has a graph that returns a value it does not define");
     made.push_back(read(name));
   }
   for (size_t i = 0; i < numStates; ++i) {
     if (made[i].getType() != states[i].getType())
-      return Error("carries another type than it begins with");
+      return Error("changes the type of a carried value");
     yielded.push_back(made[i]);
   }
   if (!hasState) {

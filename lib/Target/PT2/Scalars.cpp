@@ -242,7 +242,8 @@ void Importer::translateScalar(const Node &node) {
     if (!node.inputs.empty() && node.inputs[0].value.kind == Argument::Tensor)
       value = readElement(node.inputs[0].value.names[0]);
     if (!value)
-      return refuse(node, "reads a tensor that has not one element");
+      return refuse(node, "reads a number from a tensor that does not have "
+                          "exactly one element");
     Type element = getElementTypeOrSelf(value);
     Type type = element.isInteger(1)      ? builder.getI1Type()
                 : isa<FloatType>(element) ? Type(builder.getF64Type())
@@ -262,8 +263,8 @@ void Importer::translateScalar(const Node &node) {
     if (!value && output.kind == Argument::Int && !problems.empty())
       return poisonScalars(node);
     if (!value)
-      return refuse(node, "computes what is asserted of elements in a way that "
-                          "is not supported");
+      return refuse(
+          node, "computes an assertion about elements in an unsupported way");
   }
   scalars[output.symbolics[0]] = value;
   if (output.kind == Argument::Int)
@@ -280,7 +281,8 @@ void Importer::translateAssertion(const Node &node, StringRef text) {
   Value holds = self.kind == Argument::Tensor ? readElement(self.names[0])
                                               : getScalar(self);
   if (!holds)
-    return refuse(node, "asserts what cannot be computed: " + text.str());
+    return refuse(node,
+                  "asserts a value that cannot be computed: " + text.str());
   if (op.contains("sym_constrain_range")) {
     Value size = composer->cast(holds, builder.getI64Type());
     Argument zero;

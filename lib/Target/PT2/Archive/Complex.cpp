@@ -491,10 +491,9 @@ void Lowering::run() {
     if (!isReal && own.refused.empty() && !readsUnknown(own) && lower())
       continue;
     if (!isReal && own.refused.empty())
-      own.refused =
-          reason.empty()
-              ? "takes or gives complex numbers, for which it has no form"
-              : reason;
+      own.refused = reason.empty() ? "has complex operands or results, which "
+                                     "this op does not support"
+                                   : reason;
     nodes.push_back(std::move(own));
   }
   program.nodes = std::move(nodes);

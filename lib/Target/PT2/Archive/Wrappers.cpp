@@ -99,7 +99,7 @@ Status match(const Node &node, const char *what,
     if (!tensors && (a.kind != b.kind || a.exprs != b.exprs ||
                      a.doubles != b.doubles || a.names != b.names))
       return Error(node.path + ": " + what + " " + std::to_string(i) +
-                   " is not what its graph says");
+                   " does not match its graph");
   }
   return {};
 }

@@ -486,8 +486,8 @@ static Result<Value> repeatedIndices(OpCall &o, Value repeats,
 static Result<Expr> statedOutputSize(OpCall &o) {
   if (auto size = o.exprOrNone("output_size"))
     return *size;
-  return o.fail("has a result whose shape the program must know before it "
-                "runs (output_size)");
+  return o.fail(
+      "has a result whose shape is known only at run time (output_size)");
 }
 static Status repeatIndices(OpCall &o) {
   Value repeats = o.tensor("repeats");

@@ -623,7 +623,7 @@ static Status maskedIndex(OpCall &o) {
                       resultOrder(joint));
   LUMINAL_TRY(shape, o.commonShape({v, mask}));
   if (shape.size() != o.rank(v) || !o.isBool(mask))
-    return o.fail("the mask does not fit what is read");
+    return o.fail("the mask does not match the indexed part");
   Value fill = o.materialize(o.number("fill"), o.element(v));
   return o.ret(
       c.select(o.broadcastTo(mask, shape), v, o.broadcastTo(fill, shape)));

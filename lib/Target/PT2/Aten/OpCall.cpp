@@ -537,8 +537,8 @@ Value OpCall::materialize(const Number &number, Type type) {
       return c.scalarInt(type, number.real != 0);
     // Like PyTorch, reject a float that no 64-bit integer holds.
     if (!(number.real >= -0x1p63 && number.real < 0x1p63))
-      return standIn("a float argument is not one of 64-bit integers", type,
-                     {});
+      return standIn("a float argument does not fit into a 64-bit integer",
+                     type, {});
     return c.scalarInt(type, static_cast<int64_t>(number.real));
   }
   if (auto value = number.integer.asConstant())

@@ -266,7 +266,6 @@ StringRef pt2::getRefusal(StringRef target) {
         "unique_consecutive", "item", "_local_scalar_dense", "bincount",
         "argwhere", "nonzero_numpy"})
     if (op == dynamic)
-      return "has a result whose shape or value the program must know before "
-             "it runs";
+      return "has a result whose shape or value is known only at run time";
   return {};
 }

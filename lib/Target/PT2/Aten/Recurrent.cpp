@@ -115,7 +115,7 @@ static Result<int64_t> knownLength(OpCall &o, const Expr &extent) {
     return o.fail("the sequence is empty");
   if (*length > kMaxListed)
     return o.fail("the sequence has more than " + Twine(kMaxListed) +
-                  " steps, each of which is built by itself");
+                  " steps, which would be unrolled");
   return *length;
 }
 

@@ -490,7 +490,7 @@ static Status diff(OpCall &o) {
       parts.push_back(*part);
   for (Value v : parts)
     if (o.element(v) != o.element(x) || o.rank(v) != o.rank(x))
-      return o.fail("what is joined differs in dtype or rank");
+      return o.fail("prepend or append differs in dtype or rank");
   x = concatenate(o, parts, axis);
   for (int64_t i = 0; i < n; ++i) {
     Expr extent = o.extents(x)[axis];

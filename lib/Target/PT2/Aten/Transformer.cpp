@@ -24,7 +24,7 @@ static Result<Value> affine(OpCall &o, Value x, Value w, Value bias) {
       o.element(bias) != type ||
       !o.provablyEqual(o.extents(x).back(), o.extents(w)[1]) ||
       !o.provablyEqual(o.extents(w)[0], o.extents(bias)[0]))
-    return o.fail("a weight does not fit what it is multiplied with");
+    return o.fail("a weight does not match its operand");
   Value y = c.linear(c.cast(x, wide), c.cast(w, wide));
   return c.cast(c.add(y, o.as(bias, wide, o.extents(y))), type);
 }
