@@ -1,6 +1,6 @@
 # ===- __main__.py - python -m luminal ----------------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""``luminal compile|run|info|report|graph|bench|generate|serve``, or ``python -m luminal``: exit code 2, and one line, where the input is at fault."""
+"""``luminal compile|run|info|report|graph|bench|generate|serve``, or ``python -m luminal``: exit code 2 and a one-line message for invalid input."""
 from __future__ import annotations
 
 import argparse
@@ -25,33 +25,33 @@ def _parse() -> argparse.ArgumentParser:
     parser = _Parser("luminal", description=__doc__.replace("``", ""))
     parser.add_argument("--version", action="version", version=f"Luminal {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    compile_ = commands.add_parser("compile", help="an archive of torch.export as an artifact")
-    compile_.add_argument("archive", type=pathlib.Path, help="what torch.export.save wrote (.pt2)")
-    compile_.add_argument("-o", "--output", type=pathlib.Path, required=True, metavar="FILE", help="the artifact to write (.lum)")
-    compile_.add_argument("--report", action="store_true", help="print what the compiler did")
+    compile_ = commands.add_parser("compile", help="compile an archive of torch.export to an artifact")
+    compile_.add_argument("archive", type=pathlib.Path, help="archive written by torch.export.save (.pt2)")
+    compile_.add_argument("-o", "--output", type=pathlib.Path, required=True, metavar="FILE", help="artifact to write (.lum)")
+    compile_.add_argument("--report", action="store_true", help="print the compiler's report")
     compile_.epilog = "Options of luminal-compile come after --: -- --target=cuda --embed-weights"
-    run = commands.add_parser("run", help="calls an artifact on .npy files, and prints what it returns")
-    run.add_argument("artifact", type=pathlib.Path, help="what luminal compile or luminal-compile wrote (.lum)")
+    run = commands.add_parser("run", help="call an artifact on .npy files and print its outputs")
+    run.add_argument("artifact", type=pathlib.Path, help="artifact written by luminal compile or luminal-compile (.lum)")
     run.add_argument("--weights", type=pathlib.Path, metavar="FILE",
-                     help="the .pt2 or .safetensors file with the weights, where they are neither in the artifact nor beside it")
+                     help=".pt2 or .safetensors file with the weights, if they are neither in the artifact nor beside it")
     run.add_argument("--input", action="append", default=[], metavar="[NAME=]FILE",
-                     help="a .npy file, by position or by name, or NAME=VALUE for an integer; once for each input")
+                     help=".npy file, by position or by name, or NAME=VALUE for an integer; once for each input")
     run.add_argument("--output", action="append", default=[], type=pathlib.Path, metavar="FILE",
-                     help="a .npy file to write; once for each output")
+                     help=".npy file to write; once for each output")
     run.add_argument("--profile", type=pathlib.Path, metavar="TRACE",
-                     help="print the time of each step of one more call, and write a trace for Perfetto")
-    run.add_argument("--threads", type=int, default=0, metavar="N", help="threads of a call (all the process may use)")
-    info = commands.add_parser("info", help="the signature of an artifact")
+                     help="make another call, print the time of each step, and write a trace for Perfetto")
+    run.add_argument("--threads", type=int, default=0, metavar="N", help="number of threads of a call (default: all that the process may use)")
+    info = commands.add_parser("info", help="print the signature of an artifact")
     info.add_argument("artifact", type=pathlib.Path)
-    report = commands.add_parser("report", help="what a compile did, from the file that luminal-compile --report=FILE wrote")
+    report = commands.add_parser("report", help="show the report that luminal-compile --report=FILE wrote")
     report.add_argument("report", type=pathlib.Path)
-    report.add_argument("-o", "--output", type=pathlib.Path, metavar="FILE", help="an .html file to write, with plots")
+    report.add_argument("-o", "--output", type=pathlib.Path, metavar="FILE", help=".html file to write, with plots")
     graph = commands.add_parser("graph", help="the steps of an artifact as a drawing")
     graph.add_argument("artifact", type=pathlib.Path)
     graph.add_argument("-o", "--output", type=pathlib.Path, required=True, metavar="FILE",
                        help="the page (.html), the drawing (.svg) or the text for Graphviz (.dot) to write")
     graph.add_argument("--weights", type=pathlib.Path, metavar="FILE", help="as of luminal run")
-    bench = commands.add_parser("bench", help="an archive in eager PyTorch, Inductor and Luminal, on its sample inputs")
+    bench = commands.add_parser("bench", help="time an archive in eager PyTorch, Inductor and Luminal, on its sample inputs")
     bench.add_argument("archive", type=pathlib.Path)
     _text.add(commands)
     return parser
@@ -119,7 +119,7 @@ def _read(path: str) -> Any:
     try:
         return numpy.load(path, allow_pickle=False)
     except (ValueError, EOFError):
-        raise _errors.ArgumentError(f"{path}: this is no .npy file") from None
+        raise _errors.ArgumentError(f"{path}: this is not a .npy file") from None
 
 
 def _integer(name: str, value: str) -> int:

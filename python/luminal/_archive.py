@@ -113,7 +113,7 @@ def _refusal(graph_module: torch.fx.GraphModule, error: Exception) -> _errors.Co
     found = re.match(r"Failed serializing node (\S+) in graph", str(error))
     for node in graph_module.graph.nodes:
         if found is not None and node.name == found[1]:
-            op = _errors.UnsupportedOp(f"{node.target}: no archive holds it: {reason}", node.name, *_places.place_of(node))
+            op = _errors.UnsupportedOp(f"{node.target}: an archive cannot express it: {reason}", node.name, *_places.place_of(node))
             return _errors.UnsupportedOpError(f"unsupported op {op}", [op])
     return _errors.CompileError(f"torch cannot write the graph: {reason}")
 

@@ -218,7 +218,7 @@ class Artifact:
                                      f"{len(arrays.extents)} and {len(arrays.integers)}")
         for name, value in zip(self.integers, integers):
             if not -2 ** 63 <= value < 2 ** 63:
-                raise _errors.ShapeError(f"integer '{name}' is {value}, which 64 bits do not hold")
+                raise _errors.ShapeError(f"integer '{name}' is {value}, which does not fit into 64 bits")
         arrays.shapes = None
         arrays.extents[:] = extents
         arrays.integers[:] = integers

@@ -237,7 +237,7 @@ class CompiledModel:
             texts = self._place.texts(self._options)
             data, _, self._report = _report.compile_with_report(self._named_input(), "graph", texts)
             if _report.is_searched(texts) and _modules.without(data) != _modules.without(self._data):
-                self._report.remarks.append("of another search than that of the program that runs, which is from the cache")
+                self._report.remarks.append("describes another search than the one that found the running program, which came from the cache")
         self._report.in_place = self._in_place
         return self._report
 

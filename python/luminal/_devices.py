@@ -131,7 +131,7 @@ def named(name: str) -> Device:
     """The device of this name. Raises DeviceError if there is none."""
     device = _OWN.get(name) or registered().get(name)
     if device is None:
-        raise _errors.DeviceError(f"there is no device '{name}': there are {', '.join(registered())}")
+        raise _errors.DeviceError(f"there is no device '{name}': known are {', '.join(registered())}")
     return device
 
 

@@ -107,9 +107,9 @@ def load(path: str) -> ExportedProgram:
         with zipfile.ZipFile(path) as members:
             is_artifact = "manifest.json" in members.namelist()
     except (OSError, zipfile.BadZipFile):
-        raise _errors.ArgumentError(f"{path}: this is no archive of torch.export.save (.pt2)") from None
+        raise _errors.ArgumentError(f"{path}: this is not an archive of torch.export.save (.pt2)") from None
     if is_artifact:
-        raise _errors.ArgumentError(f"{path}: this is an artifact, which is compiled already: luminal.load runs it")
+        raise _errors.ArgumentError(f"{path}: this is an artifact, which is already compiled: luminal.load runs it")
     try:
         with _quiet():
             return torch.export.load(path)
@@ -122,7 +122,7 @@ def check_effects(exported: ExportedProgram) -> None:
     """Raises UnsupportedOpError, with lines, for ops with effects that torch orders by tokens, such as checks in linear
     algebra."""
     found = [node for node in exported.graph.find_nodes(op="call_function", target=torch.ops.higher_order.with_effects)]
-    ops = [_errors.UnsupportedOp(f"{node.args[1]}: has an effect beside its results", node.name, *_places.place_of(node))
+    ops = [_errors.UnsupportedOp(f"{node.args[1]}: has effects besides its results", node.name, *_places.place_of(node))
            for node in found]
     if ops:
         raise _errors.UnsupportedOpError("unsupported ops: " + "; ".join(map(str, ops)), ops)
@@ -132,7 +132,7 @@ def _check_model(model: Any) -> None:
     if hasattr(model, "artifact") and hasattr(model, "profile"):
         raise _errors.ArgumentError("model is compiled already")
     if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
-        raise _errors.ArgumentError(f"model is a {type(model).__name__} of TorchScript: give the Python module that it was made of")
+        raise _errors.ArgumentError(f"model is a {type(model).__name__} of TorchScript: pass the Python module from which it was made")
     if not callable(model):
         raise _errors.ArgumentError(f"model is a {type(model).__name__}: expected a module, a function, an "
                                     "ExportedProgram or the path of a .pt2 file")
@@ -140,8 +140,8 @@ def _check_model(model: Any) -> None:
         for value in vars(module).values():
             if isinstance(value, torch.ScriptObject):
                 kind = value._type().qualified_name().split(".")[-1]
-                raise _errors.CompileError(f"module '{name}' holds a {kind}, weights that only PyTorch's own quantised kernels "
-                                           "read: compile the model as it was before it was quantised")
+                raise _errors.CompileError(f"module '{name}' holds a {kind}, weights that only PyTorch's quantised kernels "
+                                           "read: compile the model before it is quantised")
 
 
 def _check_arguments(owner: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -165,8 +165,8 @@ def _explain(error: Exception, has_shapes: bool) -> _errors.LuminalError:
     place = _errors.user_place(error)
     at = f" ({place})" if place else ""
     if isinstance(error, GuardOnDataDependentSymNode):
-        return _errors.CompileError("the model's Python depends on what a tensor holds, which a program of the whole model "
-                                    f"cannot{at}: use torch.where, or torch.compile, which splits the model there")
+        return _errors.CompileError(f"the model's Python code depends on the values of a tensor{at}, which a program of the whole model "
+                                    "cannot: use torch.where, or torch.compile, which splits the model there")
     if has_shapes and not place:
         return _errors.ArgumentError(f"dynamic_shapes do not fit the model: {_errors.sentence(error)}")
     return _errors.CompileError(f"torch.export cannot trace the model{at}: {_errors.sentence(error)}")

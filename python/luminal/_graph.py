@@ -143,7 +143,7 @@ class _Builder:
         elif isinstance(value, torch.SymInt):
             self.shape_env = value.node.shape_env
         elif not isinstance(value, int):
-            raise _errors.DTypeError(f"input '{node.name}' is a {type(value).__name__}: only tensors and ints are")
+            raise _errors.DTypeError(f"input '{node.name}' is a {type(value).__name__}: inputs must be tensors or ints")
 
     def read_int(self, position: int, node: fx.Node) -> None:
         """Handles an int argument: keeps it in the graph if the caller must pass it, otherwise replaces it by an extent
@@ -191,7 +191,7 @@ class _Builder:
                 known |= unknown
         for node, expr in extents:
             if expr.free_symbols - known:
-                reason = f"reads a size, {expr}, which no argument of the compiled part tells"
+                reason = f"reads a size, {expr}, which no argument of the compiled part determines"
                 ops = [_errors.UnsupportedOp(f"{user.target}: {reason}", user.name, *_places.place_of(user))
                        for user in node.users]
                 raise _errors.UnsupportedOpError("; ".join(map(str, ops)), ops)
@@ -241,7 +241,7 @@ class _Builder:
         for expr, symbol in found.items():
             self.require_symbols(expr)
             if not expr.free_symbols <= self.symbols.keys():
-                raise _errors.CompileError(f"cannot prove what the size {expr} is: it is made of sizes of no argument")
+                raise _errors.CompileError(f"cannot prove what the size {expr} is: it depends on sizes that no argument determines")
             if expr not in self.extents:
                 self.integers[self.add_input(f"size_{symbol}", _computed.make_int(self.shape_env, expr)).name] = expr
         return found
@@ -288,7 +288,7 @@ class _Builder:
             elif isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
                 if not self.knows((value.node.expr,)):
                     self.leave_numbers(value.node.expr.free_symbols - self.symbols.keys())
-                    raise _errors.CompileError(f"output '{result}' is made of sizes of no argument: {value.node.expr}")
+                    raise _errors.CompileError(f"output '{result}' depends on sizes that no argument determines: {value.node.expr}")
                 kind = int if isinstance(value, torch.SymInt) else float if isinstance(value, torch.SymFloat) else bool
                 outputs.append(Output(size=value.node.expr, type=kind))
             else:
@@ -297,7 +297,7 @@ class _Builder:
 
     def leave_numbers(self, symbols: set[Any]) -> None:
         """Leaves the ops that read numbers from tensors to PyTorch, if an output depends on such numbers."""
-        ops = [_errors.UnsupportedOp(f"{node.target}: gives a number to the caller", node.name, *_places.place_of(node))
+        ops = [_errors.UnsupportedOp(f"{node.target}: returns a number to the caller", node.name, *_places.place_of(node))
                for node in self.source.graph.find_nodes(op="call_function", target=aten._local_scalar_dense.default)
                if any(expr.free_symbols & symbols for expr in _expressions.of_value(node.meta["val"]))]
         if ops:

@@ -32,7 +32,7 @@ def load(path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = 
         return Model(Artifact.from_file(path, weights), threads)
     from . import _devices
     if weights is not None:
-        raise _errors.ArgumentError("weights of another file cannot be given to a device by name")
+        raise _errors.ArgumentError("weights from another file cannot be loaded for a device given by name")
     place = _devices.find((), device)
     with open(path, "rb") as file:
         return Model(place.device.load(file.read(), place.at), threads, device)
@@ -68,7 +68,7 @@ class Model:
     def reset(self) -> None:
         """Makes states start from the model's initial values at the next call."""
         if not isinstance(self._artifact, Artifact):
-            raise _errors.DeviceError(f"device '{self._device}' does not reset states")
+            raise _errors.DeviceError(f"device '{self._device}' cannot reset states")
         self._artifact.reset()
 
     def profile(self, trace: str | os.PathLike[str] | None, args: tuple[Any, ...] = (),

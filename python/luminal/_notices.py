@@ -97,7 +97,7 @@ def watch(ours: Callable[..., Any]) -> None:
             for found in breaks[known if known < len(breaks) else 0:] if len(breaks) != known else ():
                 log.info("PyTorch breaks a graph: %s", break_text(found))
                 if found.graph_break and _is_inside(found) and not isinstance(error, _FAILURES):
-                    warnings.warn(f"PyTorch runs {_subject(found.reason)} itself, between what luminal compiles: "
+                    warnings.warn(f"PyTorch runs {_subject(found.reason)} itself, between graphs that luminal compiles: "
                                   f"{break_text(found)}", _errors.LuminalWarning, stacklevel=2)
         known = len(breaks)
         if not isinstance(error, _FAILURES) or frame is None or frame.f_locals.get("one_graph"):
@@ -106,7 +106,7 @@ def watch(ours: Callable[..., Any]) -> None:
             code = frame.f_locals.get("code")
             is_named = isinstance(code, types.CodeType) and _errors.is_of_user(code.co_filename)
             name = code.co_name if isinstance(code, types.CodeType) and is_named else _subject(str(error))
-            warnings.warn(f"PyTorch runs {name} itself, of which luminal compiles nothing: "
+            warnings.warn(f"PyTorch runs {name} itself, and luminal compiles nothing of it: "
                           f"{text_of(error, code)}", _errors.LuminalWarning, stacklevel=2)
 
     forget = handler.clear

@@ -76,7 +76,7 @@ def _checked(name: str, value: Any, default: Any) -> Any:
     """The value of an option. Raises ArgumentError if its type or value is not allowed."""
     if isinstance(default, tuple):
         if isinstance(value, (str, os.PathLike)) or not isinstance(value, Sequence):
-            raise _errors.ArgumentError(f"option {name!r} is {value!r}: expected a list of them")
+            raise _errors.ArgumentError(f"option {name!r} is {value!r}: expected a list")
         value = tuple(map(os.fspath, value))
         for given in value if name in _FILES else ():
             path = given.partition("=")[2] if _FILES[name] and "=" in given and not os.path.isfile(given) else given

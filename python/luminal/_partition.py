@@ -69,7 +69,7 @@ def _compile_real(graph_module: fx.GraphModule, compile_whole: CompileWhole, is_
     # The boundaries of the parts are not known yet, so complex values could cross them.
     foreign |= _foreign_nodes(graph_module, has_kernels, takes_complex=False)
     # Ops with graphs inside cannot be in a part.
-    foreign |= {node.name: _located(_errors.UnsupportedOp(f"{node.target}: is in a graph with ops that are not supported",
+    foreign |= {node.name: _located(_errors.UnsupportedOp(f"{node.target}: is in a graph with unsupported ops",
                                                           node.name, "", 0), node)
                 for node in graph_module.graph.nodes if _is_loop(node) and node.name not in unsupported}
     while True:
@@ -167,7 +167,7 @@ def _foreign_nodes(graph_module: fx.GraphModule, has_kernels: bool, takes_comple
                 pass  # The importer reads its graph.
             elif isinstance(node.target, torch._ops.HigherOrderOperator):
                 reason = "is a higher-order op" if node.target is not torch.ops.higher_order.with_effects else (
-                    "has an effect beside its results")
+                    "has effects besides its results")
             elif not has_kernels and isinstance(node.target, torch._ops.OpOverload) and \
                     node.target.namespace not in ("aten", "prims", "_c10d_functional") and \
                     node.target._schema.name not in _OF_LIBRARIES:

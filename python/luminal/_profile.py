@@ -78,7 +78,7 @@ def profile(artifact: Executable, call: Callable[[], object], calls: int,
             trace: str | os.PathLike[str] | None) -> Profile:
     """Makes ``calls`` calls of ``call``, which calls ``artifact`` once on this thread."""
     if not isinstance(artifact, Artifact):
-        raise _errors.DeviceError("the device that runs the program does not tell how long its steps take")
+        raise _errors.DeviceError("the device that runs the program does not report the times of its steps")
     if calls < 1:
         raise _errors.ArgumentError(f"calls is {calls}: expected 1 or more")
     lib = _capi.library()

@@ -99,7 +99,7 @@ class Report:
             with open(path, encoding="utf-8") as file:
                 return Report(json.load(file))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise _errors.ArgumentError(f"{os.fspath(path)} is no report of a compile ({type(error).__name__}: {error})") from None
+            raise _errors.ArgumentError(f"{os.fspath(path)} is not a report of a compilation ({type(error).__name__}: {error})") from None
 
     def head(self) -> str:
         return (f"{_tables.count(self.steps, 'step')} for {self.data['target']} ({self.data['arch']}), compiled in {self.seconds:.2f} s; "

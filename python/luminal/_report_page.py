@@ -136,7 +136,7 @@ def _roofline(report: Report) -> str:
     machine = report.data.get("machine")
     steps = [s for s in report.program if s.seconds and s.bytes > 0 and s.flops > 0]
     if not machine or not steps:
-        return "<p>No kernel of it has a predicted time.</p>"
+        return "<p>No kernel has a predicted time.</p>"
     bandwidth, peak = machine["bytes_per_second"], machine["flops_per_second"]
     knee = peak / bandwidth
     left, right = _log_bounds([knee, *(s.flops / s.bytes for s in steps)])

@@ -31,7 +31,7 @@ class FixSizes(Exception):
 
     def fix(self) -> None:
         values = ", ".join(f"{name} = {int(size)}" for name, size in self.sizes.items())  # int() adds the guards
-        warnings.warn(f"luminal compiles for {values} alone, and anew for other sizes: {self.reason}",
+        warnings.warn(f"luminal compiles for {values} only, and again for other sizes: {self.reason}",
                       _errors.LuminalWarning, stacklevel=2)
 
 

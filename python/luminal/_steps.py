@@ -58,7 +58,7 @@ def watch(artifact: Executable, call: Callable[[], Any], on_step: Callable[[Step
     """Returns the result of ``call``, which calls ``artifact`` on this thread. An exception of ``on_step`` ends the call
     after the step."""
     if not isinstance(artifact, Artifact):
-        raise _errors.DeviceError("the device that runs the program does not tell of its steps")
+        raise _errors.DeviceError("the device that runs the program does not report its steps")
     lib, raised = _capi.library(), list[BaseException]()
     with artifact.profiled() as profile:
         def buffer_of(event: Any, index: int) -> Buffer:

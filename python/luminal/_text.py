@@ -16,37 +16,37 @@ if TYPE_CHECKING:
 
 def add(commands: Any) -> None:
     """Adds the commands to those of ``luminal``. Needs neither torch nor transformers."""
-    generate = commands.add_parser("generate", help="text by a checkpoint folder")
+    generate = commands.add_parser("generate", help="generate text with a checkpoint folder")
     _add_model(generate, 1)
-    generate.add_argument("--prompt", metavar="TEXT", action="append", help="what the text begins with (default: what is read from the "
-                          "standard input); repeated, for texts that are written together")
-    generate.add_argument("--chat", action="store_true", help="the prompt is a message, in the checkpoint's template of chats")
-    generate.add_argument("--max-tokens", type=int, default=0, metavar="N", help="at most so many (default: until the cache is full)")
-    generate.add_argument("--stop", action="append", default=[], metavar="TEXT", help="end before this text; repeated")
-    generate.add_argument("--temperature", type=float, default=0.0, metavar="T", help="0: the likeliest token (default)")
-    generate.add_argument("--top-k", type=int, default=0, metavar="K", help="draw one of the K likeliest")
-    generate.add_argument("--top-p", type=float, default=1.0, metavar="P", help="draw one of the likeliest that sum up to P")
+    generate.add_argument("--prompt", metavar="TEXT", action="append", help="beginning of the text (default: read from the standard "
+                          "input); may be repeated for texts that are generated together")
+    generate.add_argument("--chat", action="store_true", help="treat the prompt as a chat message, in the checkpoint's template")
+    generate.add_argument("--max-tokens", type=int, default=0, metavar="N", help="maximum number of tokens (default: until the cache is full)")
+    generate.add_argument("--stop", action="append", default=[], metavar="TEXT", help="end before this text; may be repeated")
+    generate.add_argument("--temperature", type=float, default=0.0, metavar="T", help="0: take the most likely token (default)")
+    generate.add_argument("--top-k", type=int, default=0, metavar="K", help="draw from the K most likely tokens")
+    generate.add_argument("--top-p", type=float, default=1.0, metavar="P", help="draw from the most likely tokens with total probability P")
     generate.add_argument("--repetition-penalty", type=float, default=1.0, metavar="X")
-    generate.add_argument("--seed", type=int, metavar="N", help="draw the same tokens again")
-    generate.add_argument("--quiet", action="store_true", help="no line of what it took")
-    serve = commands.add_parser("serve", help="a checkpoint folder by HTTP, in OpenAI's form")
+    generate.add_argument("--seed", type=int, metavar="N", help="seed, for reproducible tokens")
+    generate.add_argument("--quiet", action="store_true", help="print no statistics")
+    serve = commands.add_parser("serve", help="serve a checkpoint folder by HTTP, with OpenAI's interface")
     _add_model(serve, 16)
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     serve.add_argument("--port", type=int, default=8000, help="port to listen on (8000; 0: a free one)")
-    serve.add_argument("--max-requests", type=int, default=64, metavar="N", help="requests at once; others are turned away (64)")
-    serve.add_argument("--grace", type=float, default=5.0, metavar="SECONDS", help="time for texts that are under way at a stop (5)")
+    serve.add_argument("--max-requests", type=int, default=64, metavar="N", help="maximum number of concurrent requests; others are rejected (64)")
+    serve.add_argument("--grace", type=float, default=5.0, metavar="SECONDS", help="time for finishing texts when the server stops (5)")
 
 
 def _add_model(parser: argparse.ArgumentParser, batch: int) -> None:
     parser.add_argument("checkpoint", type=pathlib.Path, help="folder with config.json, *.safetensors and tokenizer.json")
-    parser.add_argument("--cache-length", type=int, default=0, metavar="N", help="tokens of a prompt and its text (the model's, at most 4096)")
-    parser.add_argument("--chunk", type=int, default=256, metavar="N", help="tokens of a prompt in one call (256)")
-    parser.add_argument("--batch", type=int, default=batch, metavar="N", help=f"texts that are written at once ({batch})")
-    parser.add_argument("--page", type=int, default=16, metavar="N", help="tokens of a page of the cache (16)")
-    parser.add_argument("--pages", type=int, default=0, metavar="N", help="pages of the cache (for four whole texts, or --batch if less)")
-    parser.add_argument("--dtype", default="auto", help="of weights: auto (default), float32, float16 or bfloat16")
+    parser.add_argument("--cache-length", type=int, default=0, metavar="N", help="maximum number of tokens of a prompt and its text (default: the model's, at most 4096)")
+    parser.add_argument("--chunk", type=int, default=256, metavar="N", help="number of prompt tokens in one call (256)")
+    parser.add_argument("--batch", type=int, default=batch, metavar="N", help=f"number of texts that are generated concurrently ({batch})")
+    parser.add_argument("--page", type=int, default=16, metavar="N", help="number of tokens in a page of the cache (16)")
+    parser.add_argument("--pages", type=int, default=0, metavar="N", help="number of pages of the cache (default: for four full texts, or for --batch if less)")
+    parser.add_argument("--dtype", default="auto", help="type of the weights: auto (default), float32, float16 or bfloat16")
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
-    parser.add_argument("--search-budget", type=float, default=0.0, metavar="SECONDS", help="measure what is fastest here, for so long for each variant")
+    parser.add_argument("--search-budget", type=float, default=0.0, metavar="SECONDS", help="seconds to measure what is fastest on this machine, for each variant")
 
 
 def _load(args: argparse.Namespace) -> LLM:

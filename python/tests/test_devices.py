@@ -82,7 +82,7 @@ def test_a_device_of_another_package(installed, tmp_path):
     assert told["all"]["on stream"] == told["all"]["calls"]
     assert told["arch"] == "x86-64-v3"
     assert "how long its steps take" in told["profile"]
-    assert told["unknown"] == "there is no device 'count': there are cpu, cuda, counting, elsewhere"
+    assert told["unknown"] == "there is no device 'count': known are cpu, cuda, counting, elsewhere"
 
 
 def test_own_devices_follow_the_protocol():

@@ -90,7 +90,7 @@ def test_the_cache_ends_a_text(folder, model):
     small = llm.LLM(folder, cache_length=16, chunk=4)
     ids = list(range(4, 14))
     assert small.generate(ids).tokens == expected(model, ids, 6)
-    with pytest.raises(luminal.ArgumentError, match="the prompt has 16 tokens: the cache holds 16, the text included"):
+    with pytest.raises(luminal.ArgumentError, match="the prompt has 16 tokens: the cache holds 16, including the generated text"):
         small.generate(list(range(4, 20)))
 
 
@@ -340,12 +340,12 @@ def forget(folder, name):
 
 
 @pytest.mark.parametrize("spoil, message", [
-    (lambda f: (f / "config.json").unlink(), "no checkpoint: there is no config.json"),
-    (lambda f: (f / "config.json").write_text("{"), "config.json: this is no JSON: "),
+    (lambda f: (f / "config.json").unlink(), "not a checkpoint: there is no config.json"),
+    (lambda f: (f / "config.json").write_text("{"), "config.json: this is not JSON: "),
     (lambda f: (f / "tokenizer.json").unlink(), "there is no tokenizer.json"),
     (lambda f: next(f.glob("model-00002*")).write_bytes(b"none"), "model-00002.*: weights cannot be read"),
     (lambda f: next(f.glob("model-00001*")).unlink(), "model-00001.*: there is no such file, which model.safetensors.index.json names"),
-    (lambda f: (f / "model.safetensors.index.json").write_text("{}"), "this is no index of weights"),
+    (lambda f: (f / "model.safetensors.index.json").write_text("{}"), "this is not an index of weights"),
     (lambda f: (f / "model.safetensors.index.json").unlink(), "there are no weights .model.safetensors, or its index"),
     (lambda f: next(f.glob("model-00002*")).write_bytes(next(f.glob("model-00002*")).read_bytes()[:-9]), "model-00002.*: weights cannot be read"),
     (lambda f: forget(f, "model.norm.weight"), "1 of the model's weights are in no file: model.norm.weight"),
@@ -360,7 +360,7 @@ def test_what_is_no_checkpoint(spoil, message, folder, model, tmp_path):
 
 
 @pytest.mark.parametrize("given, message", [
-    ({"prompt": ""}, "the prompt is empty"), ({"prompt": [1, 320]}, "no list of one token or more below 320"),
+    ({"prompt": ""}, "the prompt is empty"), ({"prompt": [1, 320]}, "not a list of one or more tokens below 320"),
     ({"prompt": "a", "max_tokens": -1}, "max_tokens is -1"),
 ])
 def test_what_is_no_prompt(given, message, llama):

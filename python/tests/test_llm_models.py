@@ -90,8 +90,8 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_pages_cannot_hold_is_refused(name):
     """Each of these raises an error instead of giving wrong results."""
-    message = {"Bloom": "4 of its 4 layers do not use transformers' AttentionInterface", "Doge": "its attention has a mask of its own",
-               "GPTJ": "4 of its 4 layers do not use", "DiffLlama": "a layer has attention more than once"}.get(name, STATES)
+    message = {"Bloom": "4 of its 4 layers do not use transformers' AttentionInterface", "Doge": "its attention uses its own mask",
+               "GPTJ": "4 of its 4 layers do not use", "DiffLlama": "a layer calls attention more than once"}.get(name, STATES)
     with pytest.raises(luminal.ArgumentError, match=f"{name}ForCausalLM cannot be run over pages: .*{message}"):
         _pages.Step(make(name), 8, 4)
 
@@ -124,5 +124,5 @@ def test_rotations_that_depend_on_the_length_of_a_text(name, tmp_path, monkeypat
         want = model.generate(torch.tensor([ids]), max_new_tokens=30, do_sample=False)[0, len(ids):].tolist()
     assert ours.generate(ids, max_tokens=30).tokens == want
     if name == "longrope":
-        with pytest.raises(luminal.ArgumentError, match="cache_length is 65: Phi3ForCausalLM turns .* more than 64 tokens"):
+        with pytest.raises(luminal.ArgumentError, match="cache_length is 65: Phi3ForCausalLM rotates .* more than 64 tokens"):
             llm.LLM(tmp_path, cache_length=65)

@@ -135,9 +135,9 @@ def test_sixteen_clients_at_once(client, model):
 
 
 @pytest.mark.parametrize("path, body, status, message", [
-    ("/v1/completions", b"{", 400, "the request is no JSON"), ("/v1/completions", [1], 400, "no JSON object"),
+    ("/v1/completions", b"{", 400, "the request is not JSON"), ("/v1/completions", [1], 400, "not a JSON object"),
     ("/v1/completions", {}, 400, "there is no prompt"), ("/v1/completions", {"prompt": ""}, 400, "the prompt is empty"),
-    ("/v1/completions", {"prompt": [1, "a"]}, 400, "no list of one token or more"),
+    ("/v1/completions", {"prompt": [1, "a"]}, 400, "not a list of one or more tokens"),
     ("/v1/completions", {"prompt": [4] * 300}, 400, "the prompt has 300 tokens: the cache holds 256"),
     ("/v1/completions", {"prompt": "a", "temperature": -1}, 400, "temperature is -1"),
     ("/v1/completions", {"prompt": "a", "max_tokens": "9"}, 400, 'max_tokens is "9": expected int'),
@@ -146,9 +146,9 @@ def test_sixteen_clients_at_once(client, model):
     ("/v1/completions", {"prompt": "a", "model": "gpt"}, 404, "there is no model 'gpt'"),
     ("/v1/completions", b'"' + b"a" * (5 << 20) + b'"', 413, "more than 4194304 bytes"),
     ("/v1/completions", {"prompt": "a", "presence_penalty": 1, "echo": 0}, 400, "not supported: echo, presence_penalty"),
-    ("/v1/chat/completions", {"messages": ["hello"]}, 400, "no list of objects with role and content"),
+    ("/v1/chat/completions", {"messages": ["hello"]}, 400, "not a list of objects with the texts role and content"),
     ("/v1/chat/completions", {"messages": []}, 400, "messages is empty"),
-    ("/v1/chat/completions", {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, 400, "no list of objects with role"),
+    ("/v1/chat/completions", {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, 400, "not a list of objects with the texts role"),
 ])
 def test_bad_requests_are_answered(path, body, status, message, client):
     got, data = client.ask(path, body)
@@ -203,7 +203,7 @@ def test_the_commands(tmp_path, monkeypatch, capfd):
                           capture_output=True, text=True, env=env)
     assert made.returncode == 0 and made.stdout == first + "\n" and made.stdout.startswith(PROMPT) and "5 out" in made.stderr
     code, text, told = run("generate", tmp_path / "none", "--prompt", "a")
-    assert code == 2 and text == "" and told.endswith("no checkpoint: there is no config.json\n") and told.count("\n") == 1
+    assert code == 2 and text == "" and told.endswith("not a checkpoint: there is no config.json\n") and told.count("\n") == 1
     shutil.copytree(tmp_path, tmp_path / "broken")
     config = json.loads((tmp_path / "broken/config.json").read_text())
     (tmp_path / "broken/config.json").write_text(json.dumps(config | {"num_hidden_layers": 3}))

@@ -55,7 +55,7 @@ def test_a_break_inside_of_a_module(name):
         torch._dynamo.reset()
         with torch.no_grad():
             texts = heard(lambda: torch.compile(model, backend=_backend.backend)(X))
-        assert len(texts) == 1 and "itself, between what luminal compiles: " in texts[0] and "\n" not in texts[0]
+        assert len(texts) == 1 and "itself, between graphs that luminal compiles: " in texts[0] and "\n" not in texts[0]
         assert (RNN if name == "LSTM" else "as_proxy()") in texts[0] and ("LSTM(4, 4)" in texts[0]) == (name == "LSTM")
         assert ("test_silence.py:" in texts[0]) == isinstance(model, Inner)
         assert not heard(lambda: torch.compile(model, backend="eager")(X))

@@ -79,7 +79,7 @@ def test_page_of_a_report(model, tmp_path, monkeypatch):
     assert done.returncode == 0 and "of roofline" in done.stdout and "rules: " in done.stdout, done.stderr
     (tmp_path / "other.json").write_text("[1]")
     done = run(tmp_path, "report", "other.json")
-    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "is no report of a compile" in done.stderr
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "is not a report of a compilation" in done.stderr
 
 
 def test_report_of_a_search_is_of_what_runs(tmp_path, monkeypatch):
@@ -108,7 +108,7 @@ def test_report_of_a_search_is_of_what_runs(tmp_path, monkeypatch):
     assert len(compiles) == 2 and not third.report.remarks  # the decision is cached with the measurements
     assert third.report.searches == first.report.searches and "loops<" in third.ir()
     third._data, third._report = luminal.compile(Third(), (torch.ones(8, 16),), cache=False)._data, None
-    assert "of another search than that of the program that runs" in str(third.report)
+    assert "describes another search than the one that found the running program" in str(third.report)
     assert sorted(path.suffix for path in (tmp_path / "cache").iterdir()) == [".json", ".lum"]
 
 
@@ -233,7 +233,7 @@ def test_integers_on_the_command_line(tmp_path):
     (("run", "missing.lum"), "missing.lum"),
     (("run", "add.lum"), "0 --input for x, n (an integer)"),
     (("run", "add.lum", "--input", "x.npy", "--input", "n=many"), "expected an integer"),
-    (("run", "add.lum", "--input", "text.pt2", "--input", "n=1"), "text.pt2: this is no .npy file"),
+    (("run", "add.lum", "--input", "text.pt2", "--input", "n=1"), "text.pt2: this is not a .npy file"),
     (("run", "add.lum", "--input", "none.npy", "--input", "n=1"), "none.npy: No such file"),
     (("run", "add.lum", "--input", "x.npy", "--input", "n=1", "--output", "a.npy", "--output", "b.npy"), "--output is given 2 times"),
     (("run", "add.lum", "--frob"), "unrecognized arguments: --frob"), (("run", "add.lum", "--", "--x"), "-- --x")])

@@ -35,11 +35,11 @@ class Checkpoint:
 def read(path: pathlib.Path, dtype: str, device: torch.device) -> Checkpoint:
     """Reads a checkpoint. Raises ArgumentError if the folder is not a checkpoint of a causal language model."""
     if not (path / "config.json").is_file():
-        raise _errors.ArgumentError(f"{path}: no checkpoint: there is no config.json")
+        raise _errors.ArgumentError(f"{path}: not a checkpoint: there is no config.json")
     try:
         json.loads((path / "config.json").read_text())
     except ValueError as error:
-        raise _errors.ArgumentError(f"{path / 'config.json'}: this is no JSON: {error}") from None
+        raise _errors.ArgumentError(f"{path / 'config.json'}: this is not JSON: {error}") from None
     known = ("auto", "float32", "float16", "bfloat16")
     if dtype not in known:
         raise _errors.ArgumentError(f"dtype is {dtype!r}: expected one of {', '.join(known)}")
@@ -117,7 +117,7 @@ def _check_weights(path: pathlib.Path) -> list[pathlib.Path]:
         try:
             files = [path / name for name in sorted(set(json.loads(index.read_text())["weight_map"].values()))]
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise _errors.ArgumentError(f"{index}: this is no index of weights") from None
+            raise _errors.ArgumentError(f"{index}: this is not an index of weights") from None
     if not files:
         raise _errors.ArgumentError(f"{path}: there are no weights (model.safetensors, or its index)")
     for file in files:

@@ -101,7 +101,7 @@ class LLM:
         needed = -(-self._length // page)
         pages = pages or needed * min(batch, 4)
         if pages < needed:
-            raise _errors.ArgumentError(f"pages is {pages}: a text of {self._length} tokens has {needed}")
+            raise _errors.ArgumentError(f"pages is {pages}: a text of {self._length} tokens needs {needed}")
         loaded = time.perf_counter()
         chunk = min(chunk, self._length)
         self._steps = Steps(self._checkpoint.model, pages, page, self._length, chunk, batch, **options)
@@ -134,9 +134,9 @@ class LLM:
             ids = list(prompt)  # type: ignore[arg-type]
         size = self._checkpoint.vocabulary
         if not ids or not all(type(i) is int and 0 <= i < size for i in ids):
-            raise _errors.ArgumentError(f"the prompt is no list of one token or more below {size}" if ids else "the prompt is empty")
+            raise _errors.ArgumentError(f"the prompt is not a list of one or more tokens below {size}" if ids else "the prompt is empty")
         if len(ids) >= self.cache_length:
-            raise _errors.ArgumentError(f"the prompt has {len(ids)} tokens: the cache holds {self.cache_length}, the text included")
+            raise _errors.ArgumentError(f"the prompt has {len(ids)} tokens: the cache holds {self.cache_length}, including the generated text")
         return ids
 
     def generate(self, prompt: Prompt, *, max_tokens: int = 0, stop: Sequence[str] = (), sampling: Sampling | None = None) -> Completion:

@@ -40,7 +40,7 @@ def _make_mask(mask_function: Any, use_vmap: bool = False, **others: Any) -> Any
     """[batch, 1, tokens, length]: the positions that each token may attend to. ``mask_function`` decides this for two
     positions, including a model's windows or chunks."""
     if use_vmap or "allow_is_bidirectional_skip" in others:  # functions of the step's own tokens, or of tokens that do not exist yet
-        raise _errors.ArgumentError("its attention has a mask of its own")
+        raise _errors.ArgumentError("its attention uses its own mask")
     pool = _pool.get()
     batch, length = pool.reads.shape
     rows, at = torch.arange(batch, device=pool.reads.device)[:, None, None, None], torch.arange(length, device=pool.reads.device)
@@ -54,12 +54,12 @@ def _attend(module: nn.Module, query: torch.Tensor, key: torch.Tensor, value: to
     have their own number of heads. ``s_aux`` [heads]: attention sinks, that is, scores without a value."""
     pool = _pool.get()
     if attention_mask is None or attention_mask.dtype != torch.bool:
-        raise _errors.ArgumentError("its attention has a mask of its own")
+        raise _errors.ArgumentError("its attention uses its own mask")
     layer: int = module.layer_idx  # type: ignore[assignment]
     batch, heads, count, _width = query.shape
     if pool.slots is None:  # the first step, which only records shapes
         if layer in pool.keys:
-            raise _errors.ArgumentError("a layer has attention more than once")
+            raise _errors.ArgumentError("a layer calls attention more than once")
         # Layers that share keys and values are passed the same tensors.
         pool.owners[layer] = next((i for i in pool.keys if pool.keys[i] is key and pool.values[i] is value), layer)
         pool.keys[layer], pool.values[layer] = key, value
@@ -118,8 +118,8 @@ def _keep_rotations(model: transformers.PreTrainedModel, length: int) -> None:
             most: Any = (parameters[name] if name else parameters).get("original_max_position_embeddings") if kind == "longrope" else None
             most = most or module.original_max_seq_len
             if length > most:
-                raise _errors.ArgumentError(f"cache_length is {length}: {type(model).__name__} turns all positions of a text otherwise where "
-                                            f"it has more than {most} tokens, which pages cannot do")
+                raise _errors.ArgumentError(f"cache_length is {length}: {type(model).__name__} rotates all positions of a text differently "
+                                            f"if it has more than {most} tokens, which pages do not support")
             by_layer[name] = "default"
         if kinds is not None and not isinstance(kinds, dict):
             module.rope_type = by_layer[""]

@@ -62,7 +62,7 @@ def _read_messages(messages: list[Any]) -> list[dict[str, str]]:
                                              for part in content):
             content = "".join(part["text"] for part in content)
         if not isinstance(role, str) or not isinstance(content, str):
-            raise _Refused(400, "messages is no list of objects with role and content, both texts")
+            raise _Refused(400, "messages is not a list of objects with the texts role and content")
         found.append({"role": role, "content": content})
     if not found:
         raise _Refused(400, "messages is empty")
@@ -115,9 +115,9 @@ class _Server:
         try:
             body = json.loads(data)
         except ValueError as error:
-            raise _Refused(400, f"the request is no JSON: {error}") from None
+            raise _Refused(400, f"the request is not JSON: {error}") from None
         if not isinstance(body, dict):
-            raise _Refused(400, "the request is no JSON object")
+            raise _Refused(400, "the request is not a JSON object")
         return body
 
     def _parse(self, body: dict[str, Any], is_chat: bool) -> tuple[Stream, bool]:
@@ -125,7 +125,7 @@ class _Server:
         if name != self.model.name:
             raise _Refused(404, f"there is no model {name!r}: there is {self.model.name!r}")
         if _take(body, "n", (int,), 1) != 1:
-            raise _Refused(400, "n is not 1: one text is written for a request")
+            raise _Refused(400, "n is not 1: one text is generated for each request")
         number = (int, float)
         sampling = Sampling(
             float(_take(body, "temperature", number, 1.0)), _take(body, "top_k", (int,), 0), float(_take(body, "top_p", number, 1.0)),
@@ -133,7 +133,7 @@ class _Server:
         stop = _take(body, "stop", (str, list), [])
         stop = [stop] if isinstance(stop, str) else stop
         if not all(isinstance(text, str) for text in stop):
-            raise _Refused(400, "stop is no list of texts")
+            raise _Refused(400, "stop is not a list of texts")
         limit = _take(body, "max_tokens", (int,), 0 if is_chat else 16)
         limit = _take(body, "max_completion_tokens", (int,), limit)
         is_streamed = _take(body, "stream", (bool,), False)
