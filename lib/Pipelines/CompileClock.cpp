@@ -185,8 +185,7 @@ Status CompileClock::timeTasks(std::vector<Task> &tasks) {
       if (!difference.empty())
         return Error("kernel '" + task.name + "' with the schedule " +
                      task.title +
-                     " computes something else than with its "
-                     "static choice: " +
+                     " gives other results than with its static schedule: " +
                      difference);
     }
     task.program = std::move(*made);
@@ -311,7 +310,7 @@ CompileClock::timePrograms(std::span<const search::Choice> choices) {
       if (!difference.empty())
         return Error(
             "the program found (" + choice.program->title +
-            ") computes something else than the static choice: " + difference);
+            ") gives other results than the static choice: " + difference);
     }
     timed.push_back({program.get(), 0});
     programs.push_back(std::move(program));

@@ -320,7 +320,7 @@ Result<search::Program> CompileSpace::best() {
     return session.extract(options.seed, options.seed == 0 ? 0 : kStrength);
   });
   if (!chosen)
-    return Error("nothing is extracted from what was saturated");
+    return Error("nothing could be extracted from the e-graph");
   first = std::move(*chosen);
   programs.at(firstDigest).extracted = first;
   // Assume that values computed from weights are free, until measurements show

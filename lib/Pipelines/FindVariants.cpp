@@ -204,7 +204,7 @@ luminal::findVariants(func::FuncOp func, Phase from, StringRef symbol,
     for (const hlir::SymbolEntry &e : symbols)
       known += (known.empty() ? "" : ", ") + e.name.str();
     return emitError(loc) << "--find-variants: '" << symbol
-                          << "' is no symbol of the program ("
+                          << "' is not a symbol of the program ("
                           << (known.empty() ? "it has none"
                                             : "known are: " + known)
                           << ")";

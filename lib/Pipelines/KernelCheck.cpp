@@ -265,7 +265,7 @@ StepChecker::read(TypeRange types, std::span<void *const> memory) const {
 void StepChecker::before(const runtime::StepReport &report) {
   func::FuncOp func = getFunction(steps[report.step]);
   if (!func) {
-    reading = Error("a step has nothing that says what it computes");
+    reading = Error("a step has no function that defines what it computes");
     return;
   }
   auto operands = read(func.getArgumentTypes(), report.buffers);
@@ -426,7 +426,7 @@ LogicalResult Checker::checkPreparation(const BoundProgram &bound) {
                                       options.threads, {}, none, &bound);
   Status ready = prepare ? (*prepare)->prepare() : Status(prepare.takeError());
   if (!ready)
-    return emitError(loc) << "what prepares weights cannot be checked: "
+    return emitError(loc) << "the preparation of weights cannot be checked: "
                           << ready.error().message;
   return checkSteps(**prepare, preparation, " (as weights are bound)");
 }
@@ -462,8 +462,8 @@ LogicalResult Checker::checkWhole(BoundProgram &bound,
     return success();
   const std::string rules = program.nameRules();
   return emitError(loc)
-         << "each kernel computes what it is to, but the whole program "
-            "something else than was read: "
+         << "each kernel is correct, but the whole program gives other results "
+            "than the program that was read: "
          << *compared << where
          << "; the rules used are: " << (rules.empty() ? "none" : rules);
 }

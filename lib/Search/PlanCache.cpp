@@ -82,13 +82,13 @@ std::optional<std::string> PlanCache::find(std::string_view kind,
     return std::nullopt;
   };
   if (code || size > kMostEntryBytes)
-    return discard("is no entry of a plan cache");
+    return discard("is not an entry of a plan cache");
   Result<Bytes> bytes = mapFile(path);
   if (!bytes)
     return std::nullopt;
   std::string_view text = bytes->text();
   if (text.substr(0, kMagic.size()) != kMagic)
-    return discard("is no entry of a plan cache");
+    return discard("is not an entry of a plan cache");
   // Compare with the header that this payload should have.
   size_t begin = 0;
   for (unsigned line = 0; line < 3 && begin != text.npos; ++line)
@@ -96,7 +96,7 @@ std::optional<std::string> PlanCache::find(std::string_view kind,
       ++begin;
   if (begin == text.npos ||
       text.substr(0, begin) != makeHeader(kind, key, text.substr(begin)))
-    return discard("is not whole");
+    return discard("is incomplete or damaged");
   if (options.mode == CacheMode::Update)
     fs::last_write_time(path, fs::file_time_type::clock::now(), code);
   return known[name] = std::string(text.substr(begin));
@@ -117,7 +117,7 @@ void PlanCache::store(std::string_view kind, const std::string &key,
   if (status)
     return;
   cannotWrite = true;
-  tell("the plan cache is not written: " + status.error().message);
+  tell("the plan cache cannot be written: " + status.error().message);
 }
 
 void PlanCache::trim() {

@@ -58,7 +58,7 @@ def test_compiler_options():
 
 
 @pytest.mark.parametrize("options, text", [({"variants": ("s0=1",)}, "range 's0=1' names no symbol of the program"),
-                                           ({"find_variants": "s0", "search_candidates": 1}, "'s0' is no symbol of the program")])
+                                           ({"find_variants": "s0", "search_candidates": 1}, "'s0' is not a symbol of the program")])
 def test_options_that_name_no_symbol(options, text):
     """The error lists the known names, and no size is fixed to retry."""
     with warnings.catch_warnings():

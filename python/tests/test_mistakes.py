@@ -122,7 +122,7 @@ SPECIFIC = {
     "rules of no file": (lambda _: luminal.compile(linear(), (X,), rules=["a.mlir"]), luminal.ArgumentError, "names 'a.mlir'"),
     "rules of no file, torch.compile": (lambda _: of_torch_compile(branch, rules=["a.mlir"]), luminal.ArgumentError, "names 'a.mlir'"),
     "rules in PDLL": (lambda f: luminal.compile(linear(), (X,), rules=[rules(f, "rules.pdll")]), luminal.LuminalError,
-                      "rules.pdll: is PDLL, which is not read"),
+                      "rules.pdll: is PDLL, which is not supported"),
     "to bench a number": (lambda _: luminal.bench(3), luminal.ArgumentError, "model is a int"),
     "to explain a number": (lambda _: luminal.explain(3), luminal.ArgumentError, "function is a int"),
     "another element type": (lambda _: luminal.compile(linear(), (X,))(X.double()), luminal.DTypeError, "float64, expected float32"),

@@ -41,29 +41,30 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
                      "scheduled or lowered")};
   Option<std::string> arch{
       *this, "arch", llvm::cl::init("native"),
-      llvm::cl::desc("Which device of that kind: native, or by name")};
+      llvm::cl::desc("Device of that kind: native, or a name")};
   Option<std::string> machine{
       *this, "machine", llvm::cl::init(""),
       llvm::cl::desc("File with the model of the machine")};
   Option<unsigned> workers{
       *this, "workers", llvm::cl::init(0),
-      llvm::cl::desc("Workers that share a kernel; 0: those of the machine")};
+      llvm::cl::desc(
+          "Workers that kernels are optimized for; 0: those of the machine")};
   Option<std::string> roll{
       *this, "roll", llvm::cl::init("on"),
-      llvm::cl::desc("Whether repeated subgraphs become loops while equal "
-                     "programs are looked for: on or off")};
+      llvm::cl::desc("Whether repeated subgraphs become loops before "
+                     "saturation: on or off")};
   Option<std::string> fuse{
       *this, "fuse", llvm::cl::init("stages"),
       llvm::cl::desc("How far ops are fused: stages, kernels or ops")};
   Option<int64_t> prepareBytes{
       *this, "prepare-bytes", llvm::cl::init(-1),
       llvm::cl::desc(
-          "Memory for what is computed once, when weights are "
-          "bound (default: a share of theirs that the target says)")};
+          "Bytes for values that are computed once, when weights are bound "
+          "(default: a share of the weights that depends on the target)")};
   Option<std::string> library{
       *this, "library", llvm::cl::init("all"),
       llvm::cl::desc("Libraries of the target that may be called: all, none, "
-                     "or one by name")};
+                     "or the name of one")};
   Option<uint64_t> seed{*this, "seed", llvm::cl::init(0),
                         llvm::cl::desc("Seed of the extraction; 0: none")};
   ListOption<std::string> ruleSets{
@@ -74,30 +75,29 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
       *this, "rules",
       llvm::cl::desc(".mlir files of pdl.pattern ops to saturate with")};
   ListOption<std::string> kernels{
-      *this, "kernels",
-      llvm::cl::desc(".mlir files of kernels that a user supplies")};
+      *this, "kernels", llvm::cl::desc(".mlir files of user kernels")};
   Option<std::string> precision{
       *this, "precision", llvm::cl::init("finite"),
-      llvm::cl::desc("Promises of rules that are admitted: exact, rounding or "
-                     "finite")};
+      llvm::cl::desc("Admitted promises of rules: exact, rounding or finite")};
   Option<double> maxUlps{
       *this, "max-ulps", llvm::cl::init(1e300),
-      llvm::cl::desc("Leave out rules where they promise less precision")};
+      llvm::cl::desc(
+          "Do not apply rules that promise a larger rounding error, in ulps")};
 #define LUMINAL_EQSAT_LIMIT(TYPE, FIELD, NAME, DEFAULT, TEXT)                  \
   Option<TYPE> FIELD{*this, "eqsat-" NAME, llvm::cl::init(DEFAULT),            \
                      llvm::cl::desc(TEXT)};
 #include "luminal/EqSat/Core/Limits.def"
   Option<std::string> eqsatReport{
       *this, "eqsat-report", llvm::cl::init(""),
-      llvm::cl::desc("File for the report of the saturation, as JSON")};
+      llvm::cl::desc("File for the report of saturation, as JSON")};
   Option<std::string> eqsatExplain{
       *this, "eqsat-explain", llvm::cl::init(""),
-      llvm::cl::desc("File for the rule applications that make the saturated "
+      llvm::cl::desc("File for the rule applications that prove the saturated "
                      "program equal to the given one")};
   ListOption<std::string> eqsatExplainValues{
       *this, "eqsat-explain-values",
-      llvm::cl::desc("Explain instead why two values are equal, by their name "
-                     "locations")};
+      llvm::cl::desc("Explain instead why two values, given by their name "
+                     "locations, are equal")};
   /// Receives the saturated functions, for drawing more programs. Cannot be set
   /// as text.
   eqsat::KeepSession keepSession;

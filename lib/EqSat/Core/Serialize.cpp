@@ -207,8 +207,7 @@ SerializedGraph::parse(std::string_view text, std::string name) {
     if (cost) {
       LUMINAL_TRY(value, cost->asDouble());
       if (!(value >= 0))
-        return cost->error("is not a cost: expected a number that is not "
-                           "negative");
+        return cost->error("is not a cost: expected a nonnegative number");
       price = value;
     }
     // A subsumed node takes part in matching but must never be extracted.
@@ -241,9 +240,9 @@ SerializedGraph::parse(std::string_view text, std::string name) {
       ClassId cls = g->nodeClasses[it->second];
       if (!g->sees(g->nodeClasses[n], cls))
         return child.error("class '" + g->classNames[cls] +
-                           "' exists in scope '" + g->classScopes[cls] +
-                           "' only, where class '" +
-                           g->classNames[g->nodeClasses[n]] + "' is not");
+                           "' exists only in scope '" + g->classScopes[cls] +
+                           "', which does not contain class '" +
+                           g->classNames[g->nodeClasses[n]] + "'");
       g->nodeChildren[n].push_back(cls);
     }
   }
@@ -303,8 +302,8 @@ Result<std::string> SerializedGraph::extract(Method method) const {
     if (!s.chosen[rootClasses[i]])
       return Error(fileName + ".root_eclasses: class '" +
                    classNames[rootClasses[i]] +
-                   "' cannot be computed: every way to it is a cycle or costs "
-                   "infinitely much");
+                   "' cannot be computed: each of its nodes is in a cycle or "
+                   "has infinite cost");
   std::vector<uint32_t> chosen;
   for (ClassId c : extractor.order(s, rootClasses)) {
     NodeRef ref = s.chosen[c];
@@ -364,16 +363,16 @@ SerializedGraph::chosenNodes(std::string_view text, std::string name) const {
       return choice.error("there is no node '" + id + "'");
     ClassId owner = nodeClasses[node->second];
     if (!sees(c, owner))
-      return choice.error("node '" + id + "' exists in scope '" +
-                          classScopes[owner] + "' only, where class '" +
-                          classNames[c] + "' is not");
+      return choice.error(
+          "node '" + id + "' exists only in scope '" + classScopes[owner] +
+          "', which does not contain class '" + classNames[c] + "'");
     if (owner != c)
-      return choice.error("node '" + id + "' is one of class '" +
+      return choice.error("node '" + id + "' belongs to class '" +
                           classNames[owner] + "'");
     if (costs[node->second] == kInfiniteCost)
-      return choice.error("node '" + id + "' may not be taken");
+      return choice.error("node '" + id + "' has infinite cost");
     if (states[c] == Open)
-      return choice.error("node '" + id + "' is below itself");
+      return choice.error("node '" + id + "' depends on itself");
     states[c] = Open;
     stack.push_back({node->second, 0});
     return Status();

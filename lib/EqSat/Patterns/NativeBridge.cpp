@@ -196,7 +196,7 @@ ClassId NativeBridge::import(Operation *op, StringRef name) {
     return kNone;
   }
   if (std::string why = whyInvalid(op); !why.empty()) {
-    complain(name, "makes an operation that cannot be: " + why);
+    complain(name, "makes an invalid operation: " + why);
     return kNone;
   }
   SmallVector<ClassId> operands;

@@ -50,14 +50,14 @@ LogicalResult PatternCompiler::checkName(pdl::OperationOp op) {
     if (dialect && !dialect->allowsUnknownOperations())
       return refuse(op, isNamed + "is not an operation of its dialect");
     if (!ops.allowsUnregistered())
-      return refuse(op, isNamed +
-                            "is of no registered dialect; allow-unregistered "
-                            "takes such operations to be pure");
+      return refuse(
+          op, isNamed + "is not of a registered dialect; allow-unregistered "
+                        "treats such operations as pure");
     return success();
   }
   if (!name.hasTrait<OpTrait::ZeroRegions>())
-    return refuse(op, isNamed +
-                          "has regions, which the e-graph does not look into");
+    return refuse(op,
+                  isNamed + "has regions, which the e-graph does not support");
   if (name.hasTrait<OpTrait::ZeroResults>())
     return refuse(op, isNamed + "has no results");
   if (name.hasTrait<OpTrait::IsTerminator>() ||
@@ -72,9 +72,9 @@ LogicalResult PatternCompiler::checkName(pdl::OperationOp op) {
     if (!given.insert(text).second)
       twice = text;
     if (!llvm::is_contained(name.getAttributeNames(), text))
-      return refuse(op, Twine(isNamed) + "has no attribute '" +
-                            text.getValue() +
-                            "'; the e-graph holds no discardable ones");
+      return refuse(op,
+                    Twine(isNamed) + "has no attribute '" + text.getValue() +
+                        "'; the e-graph does not store discardable attributes");
   }
   if (!twice.empty())
     return refuse(op, "attribute '" + twice + "' is given twice");
@@ -548,7 +548,7 @@ LogicalResult PatternCompiler::testConstraints() {
       continue;
     }
     if (c.getIsNegated() && !c.getResults().empty())
-      return refuse(c, "a constraint that must not hold returns something");
+      return refuse(c, "a negated constraint returns results");
     SmallVector<Kind> results;
     for (Value r : c.getResults()) {
       std::optional<Kind> kind = kindOf(r);

@@ -198,8 +198,7 @@ bool NativeBridge::canBe(OpId op, PayloadId payload, ArrayRef<ClassId> operands,
   std::string why = whyInvalid(standInOp(op, payload, values));
   block->clear();
   if (!why.empty())
-    emitErrorAt(loc, "rule '" + rule +
-                         "' makes an operation that cannot be: " + why);
+    emitErrorAt(loc, "rule '" + rule + "' makes an invalid operation: " + why);
   return why.empty();
 }
 

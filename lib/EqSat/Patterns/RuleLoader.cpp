@@ -194,9 +194,8 @@ OwningOpRef<ModuleOp> RuleLoader::parseFile(MLIRContext *context,
                                             StringRef path) {
   if (path.ends_with(".pdll")) {
     emitError(FileLineColLoc::get(context, path, 0, 0))
-        << "is PDLL, which is not read: mlir-pdll-22 -x=mlir turns it into "
-           "PDL, "
-           "where each pattern states its promise "
+        << "is PDLL, which is not supported: mlir-pdll-22 -x=mlir converts it "
+           "to PDL, in which each pattern states its promise "
            "(docs/EqualitySaturation.md)";
     return nullptr;
   }
@@ -229,12 +228,12 @@ RuleLoader::parseBuffer(MLIRContext *context,
 
 LogicalResult RuleLoader::loadModule(ModuleOp file, bool isTrusted) {
   if (file.getBody()->empty())
-    return emitError(file.getLoc(), "a file of rules holds no rule");
+    return emitError(file.getLoc(), "a rule file contains no rules");
   for (Operation &op : *file.getBody()) {
     auto pattern = dyn_cast<pdl::PatternOp>(op);
     if (!pattern)
       return emitError(op.getLoc())
-             << "a file of rules holds pdl.pattern ops only, not '"
+             << "a rule file may contain only pdl.pattern ops, not '"
              << op.getName() << "'";
     FailureOr<RuleInfo> info = readRuleInfo(pattern);
     if (failed(info))
@@ -268,8 +267,9 @@ void RuleLoader::warnOfRefused(const PrecisionPolicy &policy) const {
     if (!p.natives && !policy.admits(p.info.promise))
       emitWarning(pdl::PatternOp(p.pattern).getLoc())
           << "rule '" << p.info.name << "' is not used: its promise "
-          << p.info.promise.str() << " is not admitted by the precision that "
-          << "was asked for";
+          << p.info.promise.str()
+          << " is not admitted by the requested "
+             "precision";
 }
 
 void RuleLoader::clear() {
@@ -314,10 +314,10 @@ bool LoadedRules::update() {
     for (size_t i = begin; i != all.size(); ++i)
       all[i].formOf = pattern.first;
     if (all.size() > kGiven) {
-      bridge.emitErrorAt(pattern.loc, "too many rules: at most " +
-                                          Twine(kGiven) +
-                                          " can be used at once, and this one "
-                                          "is one for each number of values");
+      bridge.emitErrorAt(pattern.loc,
+                         "too many rules: at most " + Twine(kGiven) +
+                             " can be used at once, and this one has a form "
+                             "for each number of values");
       all.erase(all.begin() + begin, all.end());
     }
   }

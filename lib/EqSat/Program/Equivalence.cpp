@@ -265,13 +265,14 @@ void Program::EquivalenceWriter::write(Block &from, ScopeId scope, Block &to) {
 /// MLIR does not look up symbols of the module from inside a region of an
 /// unregistered op, because that op might define symbols itself.
 LogicalResult Program::checkEquivalence() {
-  WalkResult result = function.getBody().walk([&](SymbolUserOpInterface op) {
-    emitError(op.getLoc()) << "'" << op->getName()
-                           << "' names a symbol, which it would not find "
-                              "inside of '"
-                           << kGraph << "'";
-    return WalkResult::interrupt();
-  });
+  WalkResult result =
+      function.getBody().walk([&](SymbolUserOpInterface op) {
+        emitError(op.getLoc())
+            << "'" << op->getName()
+            << "' refers to a symbol, which cannot be looked up inside '"
+            << kGraph << "'";
+        return WalkResult::interrupt();
+      });
   return failure(result.wasInterrupted());
 }
 
@@ -341,23 +342,22 @@ LogicalResult Program::EquivalenceReader::check(Block &block, ScopeId scope) {
   Operation *graphOp = &block.front();
   if (graphOp->getName().getStringRef() != kGraph)
     return emitError(graphOp->getLoc())
-           << "the body of a scope is not one '" << kGraph
-           << "', unlike what is around it";
+           << "the body of a scope must be one '" << kGraph
+           << "', like the code around it";
   if (graphOp->getNumRegions() != 1 || graphOp->getNumOperands() != 0 ||
       !llvm::hasSingleElement(graphOp->getRegion(0)))
     return emitError(graphOp->getLoc())
-           << "'" << kGraph << "' takes no operands and one block";
+           << "'" << kGraph << "' must have no operands and one block";
   for (Operation *op = graphOp->getNextNode(); op; op = op->getNextNode())
     if (!op->hasTrait<OpTrait::IsTerminator>())
       return emitError(op->getLoc())
-             << "'" << kGraph << "' is not all that the "
+             << "'" << kGraph << "' must be the only op of the "
              << (scope == 0 ? "function" : "body of the scope") << " does";
   Block &body = graphOp->getRegion(0).front();
   if (body.empty() || body.back().getName().getStringRef() != kYield ||
       body.back().getOperandTypes() != graphOp->getResultTypes())
-    return emitError(graphOp->getLoc())
-           << "'" << kGraph << "' does not end in a '" << kYield
-           << "' of its results";
+    return emitError(graphOp->getLoc()) << "'" << kGraph << "' must end in a '"
+                                        << kYield << "' of its results";
   p.scopeOfBlock[&block] = scope;
   size_t index = graphs.size();
   graphs.push_back({graphOp, scope, {}});
@@ -374,7 +374,8 @@ LogicalResult Program::EquivalenceReader::checkOp(Operation &op, size_t graph) {
     if (op.getNumResults() != 1 ||
         (op.getNumOperands() == 0 && llvm::none_of(op.getUsers(), isClassOp)))
       return emitError(op.getLoc())
-             << "'" << kClass << "' has one result and a member at least";
+             << "'" << kClass
+             << "' must have one result and at least one member";
     missing[&op] = op.getNumOperands();
     return success();
   }
@@ -385,7 +386,7 @@ LogicalResult Program::EquivalenceReader::checkOp(Operation &op, size_t graph) {
              << "'";
   if (op.getName().getStringRef() == kYield) {
     if (&op != graphs[graph].yield())
-      return emitError(op.getLoc()) << "'" << kYield << "' is not at the end";
+      return emitError(op.getLoc()) << "'" << kYield << "' must be the last op";
     return success();
   }
   if (ops.isNode(&op)) {
@@ -464,9 +465,8 @@ LogicalResult Program::EquivalenceReader::unite() {
   LogicalResult areKnown = forEachOp([&](Operation &op) -> LogicalResult {
     for (Value v : op.getOperands())
       if (!classes.count(v))
-        return emitError(op.getLoc())
-               << "an operand can be computed by no member of "
-                  "its class: they are all in cycles";
+        return emitError(op.getLoc()) << "no member of an operand's class can "
+                                         "be computed: all are in cycles";
     return success();
   });
   if (failed(areKnown))

@@ -101,7 +101,7 @@ FailureOr<Value> Program::Materialiser::inSpelling(Value value, Type type,
     cheapest.emplace(loc, *view.name, value, type, attributes.getValue());
   }
   if (!cheapest)
-    return emitError(loc) << "nothing takes a value of type " << from
+    return emitError(loc) << "no op converts a value of type " << from
                           << " where the equal type " << type << " is written";
   ++report.ops;
   made = OpBuilder(before).create(*cheapest)->getResult(0);

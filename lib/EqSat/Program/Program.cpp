@@ -120,7 +120,7 @@ Program::enterScopes(Operation &op, ScopeId around,
   if (!trips)
     return emitError(op.getLoc())
            << "'" << op.getName()
-           << "' has regions, which the e-graph does not look into";
+           << "' has regions, which the e-graph does not support";
   for (Region &region : op.getRegions()) {
     ScopeId inner = scopes.list.size();
     scopes.list.push_back({around, *trips});
@@ -159,8 +159,8 @@ LogicalResult Program::importBlock(Block &block, ScopeId scope) {
     if (op.getNumResults() == 1 && isa<TupleType>(op.getResult(0).getType()))
       return emitError(op.getLoc())
              << "a value of type " << op.getResult(0).getType()
-             << ": the e-graph takes a tuple for the results "
-                "of an op with several";
+             << ": the e-graph uses tuples for the results of an op with "
+                "several";
     ClassId node = ops.addOperation(&op, operands);
     nodes.push_back(&op);
     givenLocations.push_back({node, op.getLoc()});
@@ -310,7 +310,7 @@ LogicalResult Program::emitBlocked(const Extractor &extractor,
     if (!runs.empty() && runs[0].op == ops.leafOp()) {
       PayloadId payload = graph.table(runs[0].op).payload(runs[0].begin);
       return emitError(ops.leafValue(payload).getLoc())
-             << "a value of a scope is needed where it does not exist";
+             << "a value of a scope is used outside of it";
     }
     InFlightDiagnostic diag = emitError(loc) << "nothing lowers ";
     std::optional<OperationName> name =

@@ -136,8 +136,8 @@ void luminal::eqsat::emitRemarks(func::FuncOp function, ArrayRef<Rule> rules,
         loc,
         RemarkOpts::name("alternatives").category(kCategory).function(name))
         << add("nodes", run.growthSpent)
-        << Remark::Arg("reason", "the rules of alternatives rest: they added "
-                                 "as many nodes as they may");
+        << Remark::Arg("reason", "the rules for alternatives stopped: they "
+                                 "reached their bound on added nodes");
   for (auto [rule, r] : llvm::zip_equal(rules, addForms(rules, run))) {
     if (rule.formOf != kNone)
       continue;

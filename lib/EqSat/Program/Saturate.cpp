@@ -120,12 +120,12 @@ private:
     if (explain.empty() && !explainValues.empty())
       return emitError(loc, "explain-values needs explain=FILE");
     if (equivalence && !explain.empty())
-      return emitError(
-          loc, "equivalence takes no program that explain could explain");
+      return emitError(loc, "explain cannot be combined with equivalence, "
+                            "which extracts no program");
     if (equivalence && !getContext().allowsUnregisteredDialects())
       return emitError(loc)
-             << "the ops of an equivalence.graph are of no registered dialect: "
-                "say --allow-unregistered-dialect";
+             << "the ops of an equivalence.graph are not of a registered "
+                "dialect: use --allow-unregistered-dialect";
     if (draws != 0 && equivalence)
       return emitError(loc, "draws and equivalence contradict each other");
     if (!choices.empty() && (seed != 0 || equivalence))
@@ -134,11 +134,12 @@ private:
              << " contradict each other";
     // Also refuses NaN.
     if (!(maxSeconds >= 0.0) || !(maxUlps >= 0.0))
-      return emitError(
-          loc, "max-seconds and max-ulps are numbers that are not negative");
+      return emitError(loc,
+                       "max-seconds and max-ulps must be nonnegative numbers");
     if (!(seedStrength >= 0 && seedStrength <= 1000))
-      return emitError(loc) << "seed-strength is between 0 and 1000, unlike "
-                            << llvm::formatv("{0}", double(seedStrength)).str();
+      return emitError(loc)
+             << "seed-strength must be between 0 and 1000, found "
+             << llvm::formatv("{0}", double(seedStrength)).str();
     return success();
   }
 

@@ -60,7 +60,7 @@ luminal::eqsat::findPrecision(Location loc, StringRef name, double maxUlps) {
                           << "'; known are exact, rounding, finite";
   // Also refuses NaN.
   if (!(maxUlps >= 0))
-    return emitError(loc, "max-ulps is a number that is not negative");
+    return emitError(loc, "max-ulps must be a nonnegative number");
   if (name == "exact")
     return PrecisionPolicy::exact();
   return PrecisionPolicy{maxUlps, name == "finite"};
@@ -418,8 +418,7 @@ SaturationSession::setPrices(ArrayRef<std::pair<std::string, double>> prices) {
   for (auto &[key, price] : prices)
     if (!(price >= 0 && price < kInfiniteCost))
       return emitError(state->function.getLoc())
-             << "the price of " << key
-             << " is not a number that is finite and not negative";
+             << "the price of " << key << " is not a finite nonnegative number";
   SessionPrices &all = *state->prices;
   for (auto &[key, price] : prices)
     all.prices[key] = price;
@@ -438,8 +437,7 @@ FailureOr<ProofReport>
 SaturationSession::State::explain(ArrayRef<std::string> values,
                                   const Selection &selection) {
   if (!hasProofs)
-    return emitError(function.getLoc(),
-                     "this session kept no proofs that it could explain");
+    return emitError(function.getLoc(), "this session recorded no proofs");
   return program->explain(run->rules, values, getSearch().extractor, selection);
 }
 

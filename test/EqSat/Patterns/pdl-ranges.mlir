@@ -15,7 +15,7 @@
 // RUN: luminal-opt %t/one.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets rules=%t/wrong.mlir cost=attribute allow-unregistered" | FileCheck %s --check-prefix=ONE
 // ONE: hlir.sqrt %arg0
 // RUN: not luminal-opt %t/two.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets rules=%t/wrong.mlir cost=attribute allow-unregistered" 2>&1 | FileCheck %s --check-prefix=TWO
-// TWO: wrong.mlir:[[#]]:12: error: rule 'Wrong' makes an operation that cannot be: {{.*}}requires a single operand
+// TWO: wrong.mlir:[[#]]:12: error: rule 'Wrong' makes an invalid operation: {{.*}}requires a single operand
 
 // New operators add new forms; the other forms continue if one finds nothing new.
 // RUN: mlir-pdll -x=mlir %t/more.pdll | sed 's/) {$/) attributes {eqsat.promise = "exact"} {/' > %t/more-rules.mlir
@@ -26,7 +26,7 @@
 // More forms than the maximum number of rules are an error.
 // RUN: %python %S/Inputs/many-results.py 41 > %t/many.mlir
 // RUN: not luminal-opt %t/many.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets rules=%t/too-many.mlir cost=unit allow-unregistered" 2>&1 | FileCheck %s --check-prefix=MANY
-// MANY: too-many.mlir:[[#]]:1: error: too many rules: at most 65535 can be used at once, and this one is one for each number of values
+// MANY: too-many.mlir:[[#]]:1: error: too many rules: at most 65535 can be used at once, and this one has a form for each number of values
 
 //--- more.pdll
 

@@ -56,10 +56,10 @@
 // COUNT: error: rule 'Count' cannot be used: it replaces 1 results by 2
 
 // RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/other.mlir" 2>&1 | FileCheck %s --check-prefix=OTHER
-// OTHER: error: a file of rules holds pdl.pattern ops only, not 'func.func'
+// OTHER: error: a rule file may contain only pdl.pattern ops, not 'func.func'
 
 // RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/regions.mlir" 2>&1 | FileCheck %s --check-prefix=REGIONS
-// REGIONS: regions.mlir:[[#]]:{{[0-9]+}}: error: rule 'Regions' cannot be used: 'func.func' has regions, which the e-graph does not look into
+// REGIONS: regions.mlir:[[#]]:{{[0-9]+}}: error: rule 'Regions' cannot be used: 'func.func' has regions, which the e-graph does not support
 
 // RUN: not luminal-opt %t/input.mlir --eqsat-saturate="no-rule-sets cost=unit allow-unregistered rules=%t/effects.mlir" 2>&1 | FileCheck %s --check-prefix=EFFECTS
 // EFFECTS: effects.mlir:[[#]]:{{[0-9]+}}: error: rule 'Effects' cannot be used: 'func.call' may have effects; the e-graph holds pure operations only

@@ -8,11 +8,11 @@
 // RUN: grep -m2 -E '"(nodes|classes)"' %t.in.json | diff - %t.out.counts
 
 // RUN: not luminal-opt %s --eqsat-saturate=equivalence -o %t.none 2>&1 | FileCheck %s --check-prefix=FLAG
-// FLAG: error: the ops of an equivalence.graph are of no registered dialect: say --allow-unregistered-dialect
+// FLAG: error: the ops of an equivalence.graph are not of a registered dialect: use --allow-unregistered-dialect
 
 // RUN: split-file %S/Inputs/equivalence-invalid.mlir %t.d
 // RUN: not luminal-opt %t.d/cycle.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets" 2>&1 | FileCheck %s --check-prefix=CYCLE
-// CYCLE: cycle.mlir:4:10: error: an operand can be computed by no member of its class: they are all in cycles
+// CYCLE: cycle.mlir:4:10: error: no member of an operand's class can be computed: all are in cycles
 // RUN: not luminal-opt %t.d/bare.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets" 2>&1 | FileCheck %s --check-prefix=BARE
 // BARE: bare.mlir:4:10: error: an operand of a node is not the result of a 'equivalence.class'
 // RUN: not luminal-opt %t.d/types.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets" 2>&1 | FileCheck %s --check-prefix=TYPES

@@ -15,7 +15,7 @@
 // RUN: not luminal-opt %s --eqsat-saturate="explain-values=once,twice" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NOWHERE
 // NOWHERE: error: explain-values needs explain=FILE
 // RUN: not luminal-opt %s --allow-unregistered-dialect --eqsat-saturate="explain=- equivalence" -o /dev/null 2>&1 | FileCheck %s --check-prefix=GRAPH
-// GRAPH: error: equivalence takes no program that explain could explain
+// GRAPH: error: explain cannot be combined with equivalence, which extracts no program
 // RUN: not luminal-opt %s --eqsat-saturate="explain=%t.txt/none" -o /dev/null 2>&1 | FileCheck %s --check-prefix=FILE
 // FILE: error: {{.*}}none: cannot be written
 

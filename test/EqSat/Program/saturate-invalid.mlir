@@ -14,7 +14,7 @@
 // RUN:   | FileCheck %s --check-prefix=MISSING
 // MISSING: missing.mlir:0:0: error: cannot open input file {{.*}}missing.mlir
 // RUN: not luminal-opt %t/empty.mlir --eqsat-saturate="max-ulps=-1" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
-// NEGATIVE: error: max-seconds and max-ulps are numbers that are not negative
+// NEGATIVE: error: max-seconds and max-ulps must be nonnegative numbers
 // RUN: luminal-opt %t/call.mlir --allow-unregistered-dialect --verify-diagnostics --eqsat-saturate="equivalence"
 
 // An error is one line, without the text of the module.
@@ -40,7 +40,7 @@
 
 func.func private @other(tensor<4xf32>) -> tensor<4xf32>
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @below {{'func.call' names a symbol, which it would not find inside of 'equivalence.graph'}}
+  // expected-error @below {{'func.call' refers to a symbol, which cannot be looked up inside 'equivalence.graph'}}
   %0 = func.call @other(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -48,7 +48,7 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 //--- regions.mlir
 
 func.func @f(%x: f32) -> f32 {
-  // expected-error @below {{'test.region' has regions, which the e-graph does not look into}}
+  // expected-error @below {{'test.region' has regions, which the e-graph does not support}}
   %0 = "test.region"(%x) ({
     "test.yield"() : () -> ()
   }) : (f32) -> f32
@@ -60,7 +60,7 @@ func.func @f(%x: f32) -> f32 {
 func.func @f(%x: tuple<f32, f32>) -> f32 {
   // As an argument it is never taken apart.
   %0 = "test.get"(%x) : (tuple<f32, f32>) -> f32
-  // expected-error @below {{a value of type 'tuple<f32, f32>': the e-graph takes a tuple for the results of an op with several}}
+  // expected-error @below {{a value of type 'tuple<f32, f32>': the e-graph uses tuples for the results of an op with several}}
   %1 = "test.make"(%0) : (f32) -> tuple<f32, f32>
   %2 = "test.get"(%1) : (tuple<f32, f32>) -> f32
   return %2 : f32

@@ -60,24 +60,24 @@
 
 // Anything that is not such a graph is refused, at the offending op.
 // RUN: not luminal-opt %t/body.bad.mlir --allow-unregistered-dialect --eqsat-saturate=no-rule-sets 2>&1 | FileCheck %s --check-prefix=BODY
-// BODY: body.bad.mlir:6:12: error: the body of a scope is not one 'equivalence.graph', unlike what is around it
+// BODY: body.bad.mlir:6:12: error: the body of a scope must be one 'equivalence.graph', like the code around it
 // RUN: not luminal-opt %t/more.mlir --allow-unregistered-dialect --eqsat-saturate=no-rule-sets 2>&1 | FileCheck %s --check-prefix=MORE
-// MORE: more.mlir:9:12: error: 'equivalence.graph' is not all that the body of the scope does
+// MORE: more.mlir:9:12: error: 'equivalence.graph' must be the only op of the body of the scope does
 // RUN: not luminal-opt %t/member.mlir --allow-unregistered-dialect --eqsat-saturate=no-rule-sets 2>&1 | FileCheck %s --check-prefix=MEMBER
-// MEMBER: member.mlir:3:10: error: 'equivalence.class' has one result and a member at least
+// MEMBER: member.mlir:3:10: error: 'equivalence.class' must have one result and at least one member
 // RUN: not luminal-opt %t/inner.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets allow-unregistered cost=unit" 2>&1 | FileCheck %s --check-prefix=INNER
-// INNER: inner.mlir:8:10: error: a value of a scope is needed where it does not exist
+// INNER: inner.mlir:8:10: error: a value of a scope is used outside of it
 //
 // It can be written, and is refused when it is read.
 // RUN: luminal-opt %t/inner.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets allow-unregistered equivalence egraph=%t/inner.json" -o %t/inner.graph
 // RUN: not luminal-opt %t/inner.graph --allow-unregistered-dialect --eqsat-saturate="no-rule-sets allow-unregistered cost=unit" 2>&1 | FileCheck %s --check-prefix=AGAIN
-// AGAIN: error: a value of a scope is needed where it does not exist
+// AGAIN: error: a value of a scope is used outside of it
 // RUN: not luminal-extract %t/inner.json 2>&1 | FileCheck %s --check-prefix=ROOT
 // ROOT: inner.json.root_eclasses[{{[0-9]+}}]: there is no class 'main:
 // RUN: not luminal-opt %t/region.mlir --allow-unregistered-dialect --eqsat-saturate=no-rule-sets 2>&1 | FileCheck %s --check-prefix=REGION
-// REGION: region.mlir:3:5: error: 'test.region' has regions, which the e-graph does not look into
+// REGION: region.mlir:3:5: error: 'test.region' has regions, which the e-graph does not support
 // RUN: not luminal-opt %t/yield.mlir --allow-unregistered-dialect --eqsat-saturate=no-rule-sets 2>&1 | FileCheck %s --check-prefix=YIELD
-// YIELD: yield.mlir:4:5: error: 'equivalence.yield' is not at the end
+// YIELD: yield.mlir:4:5: error: 'equivalence.yield' must be the last op
 
 // LEAK:      %[[OUT:.*]]:2 = "equivalence.graph"() ({
 // LEAK-NEXT:   "equivalence.class"(%arg0)
