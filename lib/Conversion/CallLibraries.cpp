@@ -100,9 +100,10 @@ void CallLibraries::runOnOperation() {
     if (!isa<llir::ProductOpInterface>(op))
       continue;
     if (streamed.contains(&op)) {
-      reporter.missed(op.getLoc(), "library",
-                      {{"op", op.getName().stripDialect()},
-                       {"reason", "its kernel walks other anchors jointly"}});
+      reporter.missed(
+          op.getLoc(), "library",
+          {{"op", op.getName().stripDialect()},
+           {"reason", "its kernel streams it jointly with other anchors"}});
       continue;
     }
     for (const llir::Library *one : *libraries) {

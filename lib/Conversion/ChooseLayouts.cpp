@@ -502,9 +502,9 @@ void Chooser::tryClass(unsigned number, const Product &asks, bool isOwn,
       {"innermost", extent},
       {"values", int64_t(moved.size())},
       {"predicted ns", int64_t(std::llround(after.all))},
-      {"by one worker", int64_t(std::llround(after.ofOne))},
-      {"as it is", int64_t(std::llround(before.all))},
-      {"as it is by one worker", int64_t(std::llround(before.ofOne))}};
+      {"predicted ns by one worker", int64_t(std::llround(after.ofOne))},
+      {"unchanged ns", int64_t(std::llround(before.all))},
+      {"unchanged ns by one worker", int64_t(std::llround(before.ofOne))}};
   auto refuse = [&](StringRef reason) {
     for (Value v : moved)
       layouts.moveBack(v);
@@ -512,14 +512,14 @@ void Chooser::tryClass(unsigned number, const Product &asks, bool isOwn,
     reporter.missed(asks.op->getLoc(), "layout", args);
   };
   if (!isWorthwhile(after, before, isOwn))
-    return refuse("it would hardly be faster");
+    return refuse("the predicted gain is too small");
   int64_t bytes = 0;
   for (const Product &p : products)
     if (hasClass(p, number))
       if (const Reordering &found = priceProduct(p).reordering)
         bytes += countPrepared(p, *found);
   if (bytes > weights.room)
-    return refuse("the memory for prepared values is used up");
+    return refuse("the memory for prepared values is exhausted");
   reporter.passed(asks.op->getLoc(), "layout", args);
 }
 
@@ -550,10 +550,11 @@ void Chooser::choose(const Reporter &reporter) {
         if (llir::canReorder(base.getDefiningOp()))
           wishes.push_back({&p, base, dim, dim == own});
         else
-          reporter.missed(p.op->getLoc(), "layout",
-                          {{"innermost", hlir::getExtents(base)[dim].str()},
-                           {"reason", "an input, or what no kernel of elements "
-                                      "writes, keeps its order"}});
+          reporter.missed(
+              p.op->getLoc(), "layout",
+              {{"innermost", hlir::getExtents(base)[dim].str()},
+               {"reason", "values that no elementwise kernel writes, "
+                          "such as inputs, keep their layout"}});
     }
   }
   if (wishes.empty() && !hasReorderings)

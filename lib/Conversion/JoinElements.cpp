@@ -103,24 +103,24 @@ static Decision readsInPlace(llir::KernelOp reader, unsigned number,
              leaf.address == own;
   });
   return isOwn ? Decision::accept()
-               : Decision::refuse("the reader does not read each element where "
-                                  "it writes its own");
+               : Decision::refuse("the reader reads elements at another index "
+                                  "than it writes");
 }
 
 /// Whether the kernel computes one row that fits into a thread block.
 static Decision computesRow(llir::KernelOp kernel) {
   for (Operation &op : kernel.getOps())
     if (llir::hasLoops(&op) && !isa<llir::RowReductionOpInterface>(op))
-      return Decision::refuse("its loops are no reductions of a row", &op);
+      return Decision::refuse("it has loops other than row reductions", &op);
   std::optional<int64_t> bytes = 0;
   for (Value operand : kernel.getInputs()) {
     std::optional<int64_t> more = countBytes(operand);
     if (!more || !bytes)
-      return Decision::refuse("the length of its row is not known");
+      return Decision::refuse("the length of its row is unknown");
     *bytes += *more;
   }
   if (*bytes > kMostBytesOfRow)
-    return Decision::refuse("each block would read too much again");
+    return Decision::refuse("its row is too long for every block to recompute");
   return Decision::accept();
 }
 
@@ -148,7 +148,7 @@ llir::KernelOp JoinElements::join(llir::KernelOp kernel,
   (void)isOfRow(reader, isOneRow);
   bool isRow = !isOfRow(kernel, isOneRowBefore);
   if (isRow && !isOneRow)
-    return stay(kernel, reader, "each block would compute all rows again");
+    return stay(kernel, reader, "every block would recompute all rows");
   unsigned number = llvm::find(reader.getInputs(), kernel.getResult(0)) -
                     reader.getInputs().begin();
   if (Decision found =
@@ -163,16 +163,16 @@ llir::KernelOp JoinElements::join(llir::KernelOp kernel,
   };
   if (isRow &&
       llir::findSharedRows(merged, device->getMachine()).values.empty())
-    return drop("products do not read what it computes as a row");
+    return drop("the products do not read its result as their row");
   if (llir::countElementCode(merged) > codeBudget)
-    return drop("the code of one kernel would go beyond its budget");
+    return drop("the fused kernel would exceed the code budget");
   // Threads can share an element only if it is read contiguously.
   llir::ProposedLoops proposed =
       llir::proposeLoops(merged, ranges, device->getMachine());
   if (!proposed.loops ||
       !llvm::all_of(proposed.loops.getCases(),
                     [](llir::LoopCaseAttr c) { return c.getTeam() > 1; }))
-    return drop("products do not read along memory");
+    return drop("the products do not read contiguously");
   // If rows are multiplied with different matrices, separate kernels may have
   // better schedules.
   if (!isOneRow || !isOneRowBefore) {
@@ -180,7 +180,7 @@ llir::KernelOp JoinElements::join(llir::KernelOp kernel,
     for (llir::KernelOp part : {kernel, reader})
       apart += device->propose(part, ranges).price;
     if (proposed.price > apart)
-      return drop("one kernel would take longer than both");
+      return drop("the fused kernel would take longer than both");
   }
   return replaceBoth(kernel, reader, merged,
                      isRow ? "shared by a block" : "elements");
@@ -197,19 +197,19 @@ llir::KernelOp JoinElements::joinTerms(llir::KernelOp kernel,
     return stay(kernel, reader, reason);
   };
   if (llir::countElementCode(merged) > codeBudget)
-    return drop("the code of one kernel would go beyond its budget");
+    return drop("the fused kernel would exceed the code budget");
   llir::ProposedLoops proposed =
       llir::proposeLoops(merged, ranges, device->getMachine());
   if (!proposed.loops ||
       !llvm::all_of(proposed.loops.getCases(), [](llir::LoopCaseAttr c) {
         return llvm::any_of(c.getForms(), llir::hasSpreadTerms);
       }))
-    return drop("the teams of a block cannot compute a term each");
+    return drop("the thread groups of a block cannot each compute a term");
   double apart = 0;
   for (llir::KernelOp part : {kernel, reader})
     apart += device->propose(part, ranges).price;
   if (proposed.price > apart)
-    return drop("one kernel would take longer than both");
+    return drop("the fused kernel would take longer than both");
   return replaceBoth(kernel, reader, merged, "terms");
 }
 

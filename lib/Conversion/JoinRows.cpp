@@ -119,7 +119,7 @@ bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
     return refuse(found.str());
   }
   if (llir::countElementCode(merged) > codeBudget)
-    return refuse("the code of one kernel would go beyond its budget");
+    return refuse("the fused kernel would exceed the code budget");
   MachineModel machine = device->getMachine();
   llir::ProposedLoops one = llir::proposeRowProgram(merged, ranges, machine);
   // Row passes were not measured against thread groups, so they are considered
@@ -146,10 +146,11 @@ bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
     partsOfOne += part.loops ? part.priceOfOne : 0;
   }
   args.push_back({"predicted ns", int64_t(std::llround(one.price))});
-  args.push_back({"as several", int64_t(std::llround(parts))});
-  args.push_back({"by one worker", int64_t(std::llround(one.priceOfOne))});
+  args.push_back({"separate ns", int64_t(std::llround(parts))});
   args.push_back(
-      {"as several by one worker", int64_t(std::llround(partsOfOne))});
+      {"predicted ns by one worker", int64_t(std::llround(one.priceOfOne))});
+  args.push_back(
+      {"separate ns by one worker", int64_t(std::llround(partsOfOne))});
   // At about equal prices one kernel is preferred: it saves launches and, on a
   // GPU, takes less than its price (0.87 of it in the median of seven on an
   // H200).
@@ -158,7 +159,7 @@ bool JoinRows::join(ArrayRef<llir::KernelOp> kernels, const Expr &rows) {
   if (one.price > most ||
       (!machine.blockThreads && one.priceOfOne > partsOfOne)) {
     llvm::append_range(args, one.why);
-    return refuse("several kernels are as fast by their price");
+    return refuse("separate kernels are predicted to be at least as fast");
   }
   // Keep the schedule that was priced.
   merged.setLoopsAttr(one.loops);

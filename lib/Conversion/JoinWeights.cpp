@@ -120,13 +120,13 @@ static bool isAcross(const WeightProduct &product) {
 Decision Joiner::match(llir::GemmOp op, WeightProduct &product) const {
   product.op = op;
   if (!llir::getKnownInner(op))
-    return Decision::refuse("the contracted dim is not known");
+    return Decision::refuse("the extent of the contracted dim is unknown");
   ProductRead reads[] = {findProductRead(op, 0, symbols),
                          findProductRead(op, 1, symbols)};
   bool areWeights[] = {weights.contains(reads[0].base),
                        weights.contains(reads[1].base)};
   if (areWeights[0] == areWeights[1])
-    return Decision::refuse("neither operand, or both, are of weights");
+    return Decision::refuse("not exactly one operand is a weight");
   product.side = areWeights[0] ? 0 : 1;
   product.read = reads[product.side];
   MapAttr other = product.side ? op.getLhsMap() : op.getRhsMap();
@@ -135,7 +135,7 @@ Decision Joiner::match(llir::GemmOp op, WeightProduct &product) const {
     bool isColumn = product.read.map.usesDim(d);
     std::optional<int64_t> known = llir::getKnownExtent(op.getResult(), d);
     if (isColumn && (hasColumns || other.usesDim(d) || !known))
-      return Decision::refuse("the weights have no dim of columns alone");
+      return Decision::refuse("the weights have no separate dim of columns");
     if (isColumn) {
       product.column = d;
       product.columns = *known;
@@ -191,8 +191,9 @@ Joiner::findGroups(const Reporter &reporter) const {
     Products kept;
     for (auto [p, does] : llvm::zip_equal(products, meets)) {
       if (does)
-        reporter.missed(p.op->getLoc(), "weights",
-                        {{"reason", "an elementwise op reads it and another"}});
+        reporter.missed(
+            p.op->getLoc(), "weights",
+            {{"reason", "one elementwise op reads it and another product"}});
       else if (!kept.empty() && !isThere(p.read.base, kept[0].op))
         reporter.missed(p.op->getLoc(), "weights",
                         {{"reason", "its weights are computed too late"}});
@@ -265,9 +266,9 @@ bool Joiner::isWorthwhile(ArrayRef<WeightProduct> products,
     return false;
   };
   if (together > kWorthwhile * apart)
-    return refuse("it would hardly be faster");
+    return refuse("the predicted gain is too small");
   if (bytes > weights.room)
-    return refuse("the memory for prepared values is used up");
+    return refuse("the memory for prepared values is exhausted");
   weights.room -= bytes;
   reporter.passed(products[0].op->getLoc(), "weights", args);
   return true;

@@ -110,9 +110,9 @@ void Packer::pack(ProductOpInterface op, unsigned side,
   SmallVector<Reporter::Arg> args = {
       {"columns in a panel", panels->type.getShape().back()},
       {"predicted ns", int64_t(after.price)},
-      {"by one worker", int64_t(after.priceOfOne)},
-      {"as it is", int64_t(before.price)},
-      {"as it is by one worker", int64_t(before.priceOfOne)}};
+      {"predicted ns by one worker", int64_t(after.priceOfOne)},
+      {"unchanged ns", int64_t(before.price)},
+      {"unchanged ns by one worker", int64_t(before.priceOfOne)}};
   auto refuse = [&](StringRef reason) {
     args.push_back({"reason", reason});
     reporter.missed(op->getLoc(), "packed", args);
@@ -120,10 +120,10 @@ void Packer::pack(ProductOpInterface op, unsigned side,
   if (!after.loops || !before.loops ||
       after.price > kWorthwhile * before.price ||
       after.priceOfOne > kWorthwhile * before.priceOfOne)
-    return refuse("it would hardly be faster");
+    return refuse("the predicted gain is too small");
   int64_t bytes = weights.countMore(read.base, op);
   if (bytes > weights.room)
-    return refuse("the memory for prepared values is used up");
+    return refuse("the memory for prepared values is exhausted");
   weights.room -= bytes;
   ImplicitLocOpBuilder b(op->getLoc(), op);
   // A prepared value is computed from the original weights, not from another

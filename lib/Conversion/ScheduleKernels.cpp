@@ -155,7 +155,7 @@ void ScheduleKernels::runOnOperation() {
                        {"into", int64_t(parts.size())},
                        {"because", "few rows leave workers idle"},
                        {"predicted ns", int64_t(std::llround(price))},
-                       {"as one", int64_t(std::llround(proposed.price))}});
+                       {"unsplit ns", int64_t(std::llround(proposed.price))}});
     }
     SmallVector<llir::KernelOp> kernels = llir::splitByReductions(kernel);
     for (auto [part, loops] : llvm::zip_equal(kernels, parts))

@@ -82,7 +82,7 @@ private:
 Small SequenceKernels::price(llir::KernelOp kernel) {
   Small small;
   if (llir::usesSymbols(kernel)) {
-    small.reason = "has sizes that are known at a call";
+    small.reason = "its sizes depend on symbols";
     return small;
   }
   small.reason = llir::checkInSequence(kernel, model.blockThreads, model);
@@ -318,7 +318,7 @@ bool SequenceKernels::join(ArrayRef<Operation *> ops) {
                      {"threads", uint64_t(threads)},
                      {"bytes on chip", llir::SequenceMemory(steps).getBytes()},
                      {"predicted ns", int64_t(std::llround(asOne))},
-                     {"as several", int64_t(std::llround(asLaunches))}});
+                     {"separate ns", int64_t(std::llround(asLaunches))}});
   // Ops between the kernels that depend on the sequence are moved behind it.
   DenseSet<Operation *> after;
   SmallVector<Operation *> moved;

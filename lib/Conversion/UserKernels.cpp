@@ -34,7 +34,7 @@ static OwningOpRef<ModuleOp> parseFile(MLIRContext *context, StringRef path) {
       parseSourceFile<ModuleOp>(sources, ParserConfig(context));
   if (module && module->getBody()->empty()) {
     emitError(FileLineColLoc::get(context, path, 0, 0))
-        << "a file of kernels declares nothing";
+        << "the file declares no kernel";
     return nullptr;
   }
   return module;
@@ -121,7 +121,7 @@ LogicalResult UserKernels::add(ModuleOp file, StringRef path,
         return declared.emitError()
                << "its reference " << reference << " is of another type";
       WalkResult calls = kernel.reference.walk([](hlir::CustomOp op) {
-        op.emitError() << "a reference calls no kernels";
+        op.emitError() << "a reference may not call kernels";
         return WalkResult::interrupt();
       });
       if (calls.wasInterrupted())

@@ -70,7 +70,7 @@ func.func @few_channels(%x: tensor<8x3x58x58xf16>, %w: tensor<64x3x3x3xf16> {hli
 // An input keeps its order.
 // CHECK-LABEL: func.func @input(
 // CHECK-NEXT: llir.gemm
-// REMARK: [Missed] layout {{.*}} Function=input | {{.*}}reason="an input, or what no kernel of elements writes, keeps its order"
+// REMARK: [Missed] layout {{.*}} Function=input | {{.*}}reason="values that no elementwise kernel writes, such as inputs, keep their layout"
 func.func @input(%x: tensor<8x64x58x58xf16>, %w: tensor<64x64x3x3xf16> {hlir.kind = "weight"}) -> tensor<8x56x56x64xf16> {
   %r = llir.gemm %x, %w k(576) <(d0, d1, d2, d3, d4) -> (d0, d4 floordiv 9, d1 + (d4 floordiv 3) mod 3, d2 + d4 mod 3)>,
       <(d0, d1, d2, d3, d4) -> (d3, d4 floordiv 9, (d4 floordiv 3) mod 3, d4 mod 3)>
@@ -131,7 +131,7 @@ func.func @two_readers(%x: tensor<8x64x58x58xf16>, %w: tensor<64x64x3x3xf16> {hl
 // CHECK-LABEL: func.func @weights_read_twice(
 // CHECK-NOT: llir.prepare
 // CHECK: return
-// REMARK: [Missed] layout {{.*}} Function=weights_read_twice | {{.*}}reason="it would hardly be faster"
+// REMARK: [Missed] layout {{.*}} Function=weights_read_twice | {{.*}}reason="the predicted gain is too small"
 func.func @weights_read_twice(%x: tensor<8x64x58x58xf16>, %z: tensor<64x64x3x3xf16>, %w: tensor<64x64x3x3xf16> {hlir.kind = "weight"}) -> (tensor<8x56x56x64xf16>, tensor<64x64x3x3xf16>) {
   %y = llir.elementwise exp(%x) : (tensor<8x64x58x58xf16>) -> tensor<8x64x58x58xf16>
   %s = llir.elementwise add(%w, %z) : (tensor<64x64x3x3xf16>, tensor<64x64x3x3xf16>) -> tensor<64x64x3x3xf16>

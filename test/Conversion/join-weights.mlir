@@ -76,11 +76,11 @@ func.func @along(%x: tensor<128x768xf16>, %w: tensor<768x3072xf16> {hlir.kind = 
 // CHECK-LABEL: @others
 // CHECK-COUNT-9: llir.gemm
 // CHECK-NOT: llir.prepare
-// REMARK-DAG: remark: [Missed] weights {{.*}} Function=others | {{.*}}joined=2, {{.*}}reason="it would hardly be faster"
+// REMARK-DAG: remark: [Missed] weights {{.*}} Function=others | {{.*}}joined=2, {{.*}}reason="the predicted gain is too small"
 // REMARK-DAG: remark: [Missed] weights {{.*}} Function=others | reason="it has one row"
-// REMARK-DAG: remark: [Missed] weights {{.*}} Function=others | reason="neither operand, or both, are of weights"
+// REMARK-DAG: remark: [Missed] weights {{.*}} Function=others | reason="not exactly one operand is a weight"
 // REMARK-DAG: remark: [Missed] weights {{.*}} Function=others | reason="the function returns it"
-// REMARK-DAG: remark: [Missed] weights {{.*}} Function=others | reason="an elementwise op reads it and another"
+// REMARK-DAG: remark: [Missed] weights {{.*}} Function=others | reason="one elementwise op reads it and another product"
 func.func @others(%x: tensor<8192x4096xf16>, %y: tensor<1x4096xf16>, %z: tensor<64x4096xf16>, %a: tensor<4096x4096xf16> {hlir.kind = "weight"},
     %b: tensor<4096x4096xf16> {hlir.kind = "weight"}, %c: tensor<4096x4096xf16>)
     -> (tensor<8192x4096xf16>, tensor<8192x4096xf16>, tensor<1x4096xf16>, tensor<1x4096xf16>, tensor<64x4096xf16>, tensor<64x4096xf16>, tensor<64x4096xf16>, tensor<64x4096xf16>) {

@@ -14,7 +14,7 @@
 // CHECK: %[[V:.+]] = llir.view %arg1 <(d0, d1, d2) -> (32 * d0 + d2, d1)> : tensor<1024x512xf32> -> tensor<32x512x32xf32>
 // CHECK: %[[P:.+]] = llir.prepare %[[V]] : tensor<32x512x32xf32>
 // CHECK: llir.gemm %arg0, %[[P]] k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1 floordiv 32, d2, d1 mod 32)>
-// REMARK: [Passed] packed {{.*}} Function=linear | as it is={{[0-9]+}}, as it is by one worker={{[0-9]+}}, by one worker={{[0-9]+}}, columns in a panel=32
+// REMARK: [Passed] packed {{.*}} Function=linear | columns in a panel=32, predicted ns={{[0-9]+}}, predicted ns by one worker={{[0-9]+}}, unchanged ns={{[0-9]+}}, unchanged ns by one worker={{[0-9]+}}
 func.func @linear(%x: tensor<64x512xf32>, %w: tensor<1024x512xf32> {hlir.kind = "weight"}) -> tensor<64x1024xf32> {
   %r = llir.gemm %x, %w k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
       : tensor<64x512xf32>, tensor<1024x512xf32> -> tensor<64x1024xf32>
@@ -72,7 +72,7 @@ func.func @windows(%x: tensor<512x9x9xf32>, %w: tensor<512x512x3x3xf32> {hlir.ki
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT: llir.prepare
 // CHECK: return
-// REMARK: [Missed] packed {{.*}} Function=others {{.*}}reason="it would hardly be faster"
+// REMARK: [Missed] packed {{.*}} Function=others {{.*}}reason="the predicted gain is too small"
 func.func @others(%x: tensor<2x512xf32>, %w: tensor<1024x512xf32> {hlir.kind = "weight"}) -> (tensor<2x1024xf32>, tensor<1024x1024xf32>) {
   %r = llir.gemm %x, %w k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)>
       : tensor<2x512xf32>, tensor<1024x512xf32> -> tensor<2x1024xf32>

@@ -86,23 +86,23 @@ public:
   /// of finished products must then pass through `settle`.
   virtual llvm::SmallVector<mlir::Value> start(mlir::ValueRange, TileOperand,
                                                TileOperand) {
-    llvm_unreachable("products of this tile do not go on");
+    llvm_unreachable("this tile has no asynchronous products");
   }
   virtual llvm::SmallVector<mlir::Value> pack(const BlockTile &,
                                               mlir::ValueRange) {
-    llvm_unreachable("products of this tile do not go on");
+    llvm_unreachable("this tile has no asynchronous products");
   }
   virtual llvm::SmallVector<mlir::Value>
   startTerms(mlir::ValueRange, mlir::ValueRange, TileOperand) {
-    llvm_unreachable("products of this tile do not go on");
+    llvm_unreachable("this tile has no asynchronous products");
   }
   virtual void wait(unsigned) {
-    llvm_unreachable("products of this tile do not go on");
+    llvm_unreachable("this tile has no asynchronous products");
   }
   /// Code after this call is not scheduled before these 32-bit values are
   /// computed.
   virtual void holdBack(mlir::ValueRange) {
-    llvm_unreachable("products of this tile do not go on");
+    llvm_unreachable("this tile has no asynchronous products");
   }
 
   /// The number of accumulators of a thread, and the position of each in the

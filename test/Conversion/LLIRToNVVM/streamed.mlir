@@ -12,7 +12,7 @@
 // The keys and the values, which are widened for the product, go to the tensor cores as they are; the rows of the values
 // lie across k. Both are copied while the chunk before is computed. A maximum is exchanged by the four threads of a row;
 // both products are a library's no more.
-// REMARK: op=gemm, reason="its kernel walks other anchors jointly"
+// REMARK: op=gemm, reason="its kernel streams it jointly with other anchors"
 // REMARK: anchors=4, chunk=32, form="anchors in one loop over a streamed dim"
 // CHECK-LABEL: @half
 // CHECK: llir.kernel(%arg0, %arg1, %arg2) loops<grid(d1, d2:64) stream(d3:32) threads(128, 128) op0 = block {columnalong = k, columnlanes = 8, rowalong = k, rowlanes = 8, stages = 2, use = mma} op{{.*}} = joint {blocks = 2} op{{.*}} = joint {blocks = 2} op{{.*}} = block {columnalong = own, columnlanes = 8, stages = 2, use = mma}>

@@ -45,7 +45,7 @@ func.func @wide(%x: tensor<65536x4096xf32>, %w: tensor<16384x4096xf32>, %v: tens
 // Layers that fit, but read more weights than they save launches.
 // CHECK-LABEL: @layers
 // CHECK-COUNT-2: llir.kernel
-// REMARK: [Missed] rows {{.*}} Function=layers | {{.*}}reason="several kernels are as fast by their price"
+// REMARK: [Missed] rows {{.*}} Function=layers | {{.*}}reason="separate kernels are predicted to be at least as fast"
 func.func @layers(%x: tensor<4096x512xf32>, %w: tensor<512x512xf32>, %v: tensor<512x512xf32>) -> tensor<4096x512xf32> {
   %0 = llir.gemm %x, %w k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<4096x512xf32>, tensor<512x512xf32> -> tensor<4096x512xf32>
   %1 = llir.gemm %0, %v k(512) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<4096x512xf32>, tensor<512x512xf32> -> tensor<4096x512xf32>
@@ -70,7 +70,7 @@ func.func @few_rows(%x: tensor<3x256xf32>, %w: tensor<2048x256xf32>, %v: tensor<
 // pass over them is what several kernels read as well.
 // CHECK-LABEL: @gated
 // CHECK-COUNT-2: llir.kernel
-// REMARK: [Missed] rows {{.*}} Function=gated | {{.*}}reason="several kernels are as fast by their price"
+// REMARK: [Missed] rows {{.*}} Function=gated | {{.*}}reason="separate kernels are predicted to be at least as fast"
 func.func @gated(%x: tensor<16x4096xbf16>, %w: tensor<14336x4096xbf16>, %v: tensor<14336x4096xbf16>) -> tensor<16x14336xbf16> {
   %0 = llir.gemm %x, %w k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<16x4096xbf16>, tensor<14336x4096xbf16> -> tensor<16x14336xbf16>
   %1 = llir.gemm %x, %v k(4096) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<16x4096xbf16>, tensor<14336x4096xbf16> -> tensor<16x14336xbf16>
@@ -99,7 +99,7 @@ func.func @gated_small(%x: tensor<256x16xbf16>, %w: tensor<64x16xbf16>, %v: tens
 // Members that read columns of 64 bytes have 16 lines for each of their accesses, which the cache gives one by one.
 // CHECK-LABEL: @gated_apart
 // CHECK-COUNT-2: llir.kernel
-// REMARK: [Missed] rows {{.*}} Function=gated_apart | {{.*}}reason="several kernels are as fast by their price"
+// REMARK: [Missed] rows {{.*}} Function=gated_apart | {{.*}}reason="separate kernels are predicted to be at least as fast"
 func.func @gated_apart(%x: tensor<256x32xbf16>, %w: tensor<64x32xbf16>, %v: tensor<64x32xbf16>) -> tensor<256x64xbf16> {
   %0 = llir.gemm %x, %w k(32) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<256x32xbf16>, tensor<64x32xbf16> -> tensor<256x64xbf16>
   %1 = llir.gemm %x, %v k(32) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<256x32xbf16>, tensor<64x32xbf16> -> tensor<256x64xbf16>

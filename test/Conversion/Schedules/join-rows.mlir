@@ -4,7 +4,7 @@
 // RUN: luminal-opt %s --llir-fuse-kernels --llir-join-rows=arch=znver4 --llir-schedule-kernels=arch=znver4 --split-input-file | FileCheck %s
 // No code beyond the budget.
 // RUN: luminal-opt %s --llir-fuse-kernels --llir-join-rows="arch=znver4 code-budget=100" --split-input-file --remarks-filter=llir-join-rows 2>&1 | FileCheck %s --check-prefix=BUDGET
-// BUDGET: [Missed] rows {{.*}} reason="the code of one kernel would go beyond its budget"
+// BUDGET: [Missed] rows {{.*}} reason="the fused kernel would exceed the code budget"
 
 // A layer, a bag, the products of their rows with each other, and a layer of some of them.
 // CHECK-LABEL: @bag

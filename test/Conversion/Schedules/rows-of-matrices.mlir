@@ -11,7 +11,7 @@
 // CHECK-NOT: llir.kernel
 // CHECK: return
 // REMARK: [Passed] elements | {{.*}} Function=gate | as=elements, kernel=gemm, reader=gemm
-// REMARK: [Missed] elements | {{.*}} Function=gate | kernel=reduce, reader=gemm, reason="each block would compute all rows again"
+// REMARK: [Missed] elements | {{.*}} Function=gate | kernel=reduce, reader=gemm, reason="every block would recompute all rows"
 func.func @gate(%x: tensor<8x2048xbf16>, %w: tensor<128x1536x2048xbf16>, %i: tensor<8xi64>) -> tensor<8x768xbf16> {
   %0 = llir.elementwise cast(%x) : (tensor<8x2048xbf16>) -> tensor<8x2048xf32>
   %1 = llir.elementwise mul(%0, %0) : (tensor<8x2048xf32>, tensor<8x2048xf32>) -> tensor<8x2048xf32>
@@ -43,7 +43,7 @@ func.func @one(%x: tensor<2048xbf16>, %w: tensor<128x1536x2048xbf16>, %i: tensor
 // CHECK-NOT: llir.kernel
 // CHECK: return
 // REMARK: [Passed] elements | {{.*}} Function=experts | as=terms, kernel=gemm, reader=reduce
-// BUDGET: [Missed] elements | {{.*}} Function=experts | kernel=gemm, reader=reduce, reason="the code of one kernel would go beyond its budget"
+// BUDGET: [Missed] elements | {{.*}} Function=experts | kernel=gemm, reader=reduce, reason="the fused kernel would exceed the code budget"
 func.func @experts(%x: tensor<8x768xbf16>, %w: tensor<128x2048x768xbf16>, %i: tensor<8xi64>, %s: tensor<8xbf16>) -> tensor<2048xbf16> {
   %m = llir.gather %w, %i {checked} : tensor<128x2048x768xbf16>, tensor<8xi64> -> tensor<8x2048x768xbf16>
   %0 = llir.gemm %x, %m k(768) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d0, d1, d2)> : tensor<8x768xbf16>, tensor<8x2048x768xbf16> -> tensor<8x2048xbf16>

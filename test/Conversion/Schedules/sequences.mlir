@@ -22,7 +22,7 @@
 // CHECK: llir.kernel({{.*}}) loops<grid(d0) threads(128)>
 // CHECK: llir.yield %{{.*}}, %{{.*}} : tensor<100xi64>, tensor<100xf32>
 // CHECK: return
-// REMARK: Passed{{.*}}Function=order | as several={{[0-9]+}}, bytes on chip=800, kernels=3, predicted ns={{[0-9]+}}, threads=128
+// REMARK: Passed{{.*}}Function=order | bytes on chip=800, kernels=3, predicted ns={{[0-9]+}}, separate ns={{[0-9]+}}, threads=128
 // PTX-LABEL: .entry order(
 // PTX: bar.sync 1, 64;
 // PTX: bar.sync 0;
@@ -218,7 +218,7 @@ func.func @follows(%x: tensor<64xf32>, %s: tensor<64xf32>, %i: tensor<8xi64>) ->
 // CHECK-LABEL: @sizes
 // CHECK-NOT: llir.sequence
 // CHECK: return
-// REMARK: Missed{{.*}}Function=sizes {{.*}}reason="has sizes that are known at a call"
+// REMARK: Missed{{.*}}Function=sizes {{.*}}reason="its sizes depend on symbols"
 // REMARK: Missed{{.*}}Function=sizes {{.*}}reason="one multiprocessor takes longer than a launch"
 func.func @sizes(%x: tensor<?xf32, #hlir.dims<s>>, %y: tensor<1000000xf32>) -> (tensor<?xf32, #hlir.dims<s>>, tensor<1000000xf32>)
     attributes {hlir.symbols = #hlir.symbols<s in [1, 64]>} {

@@ -72,7 +72,7 @@ func.func @short(%x: tensor<1x256xf32>, %w: tensor<512x256xf32>) -> tensor<1x512
 // A row that each block would read for long.
 // CHECK-LABEL: @long
 // CHECK-COUNT-2: llir.kernel
-// REMARK: [Missed] elements | {{.*}} Function=long | kernel=reduce, reader=gemm, reason="each block would read too much again"
+// REMARK: [Missed] elements | {{.*}} Function=long | kernel=reduce, reader=gemm, reason="its row is too long for every block to recompute"
 func.func @long(%x: tensor<1x32768xf32>, %w: tensor<512x32768xf32>) -> tensor<1x512xf32> {
   %0 = llir.reduce max %x : tensor<1x32768xf32> -> tensor<1xf32>
   %1 = llir.view %0 <(d0, d1) -> (d0)> : tensor<1xf32> -> tensor<1x32768xf32>
@@ -84,7 +84,7 @@ func.func @long(%x: tensor<1x32768xf32>, %w: tensor<512x32768xf32>) -> tensor<1x
 // A right operand that columns of a row of it follow each other in.
 // CHECK-LABEL: @across
 // CHECK-COUNT-2: llir.kernel
-// REMARK: [Missed] elements | {{.*}} Function=across | kernel=reduce, reader=gemm, reason="products do not read along memory"
+// REMARK: [Missed] elements | {{.*}} Function=across | kernel=reduce, reader=gemm, reason="the products do not read contiguously"
 func.func @across(%x: tensor<1x256xf32>, %w: tensor<256x512xf32>) -> tensor<1x512xf32> {
   %0 = llir.reduce max %x : tensor<1x256xf32> -> tensor<1xf32>
   %1 = llir.view %0 <(d0, d1) -> (d0)> : tensor<1xf32> -> tensor<1x256xf32>

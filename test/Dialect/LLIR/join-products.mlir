@@ -34,7 +34,7 @@ func.func @three(%x: tensor<1x8xf32>, %q: tensor<16x8xf32>, %k: tensor<8x4xf32>,
 // A gate and what it is multiplied with.
 // CHECK-LABEL: @gate
 // CHECK-COUNT-2: llir.gemm
-// REMARK-COUNT-2: remark: [Missed] products {{.*}} Function=gate | reason="an elementwise op reads it and another"
+// REMARK-COUNT-2: remark: [Missed] products {{.*}} Function=gate | reason="one elementwise op reads it and another product"
 func.func @gate(%x: tensor<1x8xf32>, %u: tensor<16x8xf32>, %g: tensor<16x8xf32>) -> tensor<1x16xf32> {
   %0 = llir.gemm %x, %u k(8) <(d0, d1, d2) -> (0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<1x8xf32>, tensor<16x8xf32> -> tensor<1x16xf32>
   %1 = llir.gemm %x, %g k(8) <(d0, d1, d2) -> (0, d2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<1x8xf32>, tensor<16x8xf32> -> tensor<1x16xf32>

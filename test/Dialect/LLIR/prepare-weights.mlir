@@ -35,8 +35,8 @@ func.func @scale(%x: tensor<8x4xf32>, %w: tensor<4xf32> {hlir.kind = "weight"}) 
 // CHECK: return
 // REMARK: [Passed] prepared {{.*}} bytes=256, {{.*}}op=gemm
 // REMARK: [Passed] prepared {{.*}} bytes=256, {{.*}}op="elementwise sin"
-// LITTLE: [Missed] prepared {{.*}} bytes=256, {{.*}}op=gemm{{.*}}reason="the memory for prepared values is used up"
-// LITTLE: [Missed] prepared {{.*}} bytes=256, {{.*}}op="elementwise sin"{{.*}}reason="the memory for prepared values is used up"
+// LITTLE: [Missed] prepared {{.*}} bytes=256, {{.*}}op=gemm{{.*}}reason="the memory for prepared values is exhausted"
+// LITTLE: [Missed] prepared {{.*}} bytes=256, {{.*}}op="elementwise sin"{{.*}}reason="the memory for prepared values is exhausted"
 func.func @product(%x: tensor<8x8xf32>, %w: tensor<8x8xf32> {hlir.kind = "weight"}) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
   %0 = llir.gemm %w, %w k(8) <(d0, d1, d2) -> (d0, d2)>, <(d0, d1, d2) -> (d2, d1)> : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
   %1 = llir.elementwise add(%x, %0) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
@@ -53,7 +53,7 @@ func.func @product(%x: tensor<8x8xf32>, %w: tensor<8x8xf32> {hlir.kind = "weight
 // CHECK-LABEL: func.func @large_table
 // CHECK-NOT: llir.prepare
 // CHECK: return
-// REMARK: [Missed] prepared {{.*}} bytes=36000000, {{.*}}op="elementwise sin"{{.*}}reason="the memory for prepared values is used up"
+// REMARK: [Missed] prepared {{.*}} bytes=36000000, {{.*}}op="elementwise sin"{{.*}}reason="the memory for prepared values is exhausted"
 func.func @large_table(%x: tensor<3000x3000xf32>) -> tensor<3000x3000xf32> {
   %i = llir.iota <(d0, d1) -> (d0 * 3000 + d1)> : tensor<3000x3000xi64>
   %f = llir.elementwise cast(%i) : (tensor<3000x3000xi64>) -> tensor<3000x3000xf32>

@@ -67,7 +67,7 @@ static Decision match(GemmOp op, RowProduct &product) {
   if (count == 0 || product.columns == 0)
     return Decision::refuse("it has no columns");
   if (!op.getKExtent().asConstant())
-    return Decision::refuse("the contracted dim is not known");
+    return Decision::refuse("the extent of the contracted dim is unknown");
   Value rhs = op.getRhs();
   while (auto view = rhs.getDefiningOp<ViewOp>()) {
     product.views.push_back(view);
@@ -91,8 +91,9 @@ static void dropThatMeet(SmallVectorImpl<RowProduct> &products,
   SmallVector<RowProduct> kept;
   for (size_t i = 0; i < products.size(); ++i) {
     if (meets[i])
-      reporter.missed(products[i].op.getLoc(), "products",
-                      {{"reason", "an elementwise op reads it and another"}});
+      reporter.missed(
+          products[i].op.getLoc(), "products",
+          {{"reason", "one elementwise op reads it and another product"}});
     else
       kept.push_back(products[i]);
   }

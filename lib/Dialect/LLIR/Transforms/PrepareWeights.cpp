@@ -226,7 +226,7 @@ void PrepareWeights::runOnOperation() {
     if (candidate.bytes > *left && !candidate.isOfWeights)
       left = &ofConstants;
     if (candidate.bytes > *left) {
-      tell(candidate, "the memory for prepared values is used up");
+      tell(candidate, "the memory for prepared values is exhausted");
       continue;
     }
     *left -= candidate.bytes;
