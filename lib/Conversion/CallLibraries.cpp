@@ -71,13 +71,10 @@ void CallLibraries::runOnOperation() {
   func::FuncOp func = getOperation();
   if (func.isDeclaration() || !llvm::hasSingleElement(func.getBody()))
     return;
-  std::string error;
   std::unique_ptr<TargetInterface> device =
-      createTarget(target, arch, machine, &error);
-  if (!device) {
-    func.emitError(error);
+      createTarget(func, target, arch, machine);
+  if (!device)
     return signalPassFailure();
-  }
   auto libraries = getLibraries(*device);
   if (failed(libraries))
     return signalPassFailure();

@@ -585,13 +585,10 @@ void ChooseLayouts::runOnOperation() {
     return;
   if (!func.getBody().front().getOps<llir::KernelOp>().empty())
     return;
-  std::string error;
   std::unique_ptr<TargetInterface> device =
-      createTarget(target, arch, machine, &error, workers);
-  if (!device) {
-    func.emitError(error);
+      createTarget(func, target, arch, machine, workers);
+  if (!device)
     return signalPassFailure();
-  }
   Reporter reporter(&getContext(), DEBUG_TYPE, func.getSymName());
   Chooser chooser(func, *device, prepareBytes);
   chooser.choose(reporter);

@@ -134,13 +134,10 @@ LogicalResult ConvertLLIRToLLVM::assemble(std::vector<Task> &tasks,
 
 void ConvertLLIRToLLVM::runOnOperation() {
   ModuleOp module = getOperation();
-  std::string error;
   std::unique_ptr<TargetInterface> device =
-      createTarget(target, arch, machine, &error);
-  if (!device) {
-    module.emitError(error);
+      createTarget(module, target, arch, machine);
+  if (!device)
     return signalPassFailure();
-  }
   OwningOpRef<ModuleOp> code = ModuleOp::create(module.getLoc());
   std::vector<Task> tasks;
   llvm::StringMap<std::optional<llir::Workspace>> workspaces;

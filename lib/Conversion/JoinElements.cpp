@@ -252,12 +252,9 @@ void JoinElements::runOnOperation() {
   func::FuncOp func = getOperation();
   if (func.isDeclaration())
     return;
-  std::string error;
-  device = createTarget(target, arch, machine, &error);
-  if (!device) {
-    func.emitError(error);
+  device = createTarget(func, target, arch, machine);
+  if (!device)
     return signalPassFailure();
-  }
   if (!device->getMachine().blockThreads)
     return;
   auto getKernels = [&] {

@@ -255,12 +255,9 @@ void JoinRows::runOnOperation() {
   func::FuncOp func = getOperation();
   if (func.isDeclaration())
     return;
-  std::string error;
-  device = createTarget(target, arch, machine, &error, workers);
-  if (!device) {
-    func.emitError(error);
+  device = createTarget(func, target, arch, machine, workers);
+  if (!device)
     return signalPassFailure();
-  }
   MachineModel model = device->getMachine();
   if (!model.getChipBytes() && !model.sharedBytes)
     return;

@@ -487,13 +487,10 @@ void JoinWeights::runOnOperation() {
   if (func.isDeclaration() || !llvm::hasSingleElement(func.getBody()) ||
       !func.getBody().front().getOps<llir::KernelOp>().empty())
     return;
-  std::string error;
   std::unique_ptr<TargetInterface> device =
-      createTarget(target, arch, machine, &error);
-  if (!device) {
-    func.emitError(error);
+      createTarget(func, target, arch, machine);
+  if (!device)
     return signalPassFailure();
-  }
   Reporter reporter(&getContext(), DEBUG_TYPE, func.getSymName());
   Joiner(func, *device, prepareBytes).run(reporter);
 }

@@ -156,13 +156,10 @@ void PackWeights::runOnOperation() {
   if (func.isDeclaration() || !llvm::hasSingleElement(func.getBody()) ||
       !func.getBody().front().getOps<llir::KernelOp>().empty())
     return;
-  std::string error;
   std::unique_ptr<TargetInterface> device =
-      createTarget(target, arch, machine, &error, workers);
-  if (!device) {
-    func.emitError(error);
+      createTarget(func, target, arch, machine, workers);
+  if (!device)
     return signalPassFailure();
-  }
   Reporter reporter(&getContext(), DEBUG_TYPE, func.getSymName());
   Packer(func, *device, prepareBytes).run(reporter);
 }

@@ -87,13 +87,10 @@ static std::string getText(llir::LoopsAttr loops) {
 }
 
 void ScheduleKernels::runOnOperation() {
-  std::string error;
   std::unique_ptr<TargetInterface> device =
-      createTarget(target, arch, machine, &error, workers);
-  if (!device) {
-    getOperation().emitError(error);
+      createTarget(getOperation(), target, arch, machine, workers);
+  if (!device)
     return signalPassFailure();
-  }
   if (precision == "exact")
     device->setExact();
   // Kernels of repeated layers are alike, and only the first is examined. Facts

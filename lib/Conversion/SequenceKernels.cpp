@@ -371,13 +371,10 @@ void SequenceKernels::runOnOperation() {
   func::FuncOp func = getOperation();
   if (func.isDeclaration())
     return;
-  std::string error;
   std::unique_ptr<TargetInterface> device =
-      createTarget(target, arch, machine, &error, workers);
-  if (!device) {
-    func.emitError(error);
+      createTarget(func, target, arch, machine, workers);
+  if (!device)
     return signalPassFailure();
-  }
   model = device->getMachine();
   if (!model.blockThreads)
     return;

@@ -166,6 +166,10 @@ std::string listTargetKinds();
 std::unique_ptr<TargetInterface>
 createTarget(llvm::StringRef name, llvm::StringRef arch,
              llvm::StringRef machine, std::string *error, unsigned workers = 0);
+/// The same for a pass on `op`. Null after an error at `op`.
+std::unique_ptr<TargetInterface>
+createTarget(mlir::Operation *op, llvm::StringRef name, llvm::StringRef arch,
+             llvm::StringRef machine, unsigned workers = 0);
 
 /// A launch attribute in the form of the manifest: fields keep their names; a
 /// list holds all fields of one name.

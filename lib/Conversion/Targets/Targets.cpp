@@ -99,6 +99,17 @@ luminal::createTarget(StringRef name, StringRef arch, StringRef machine,
   return nullptr;
 }
 
+std::unique_ptr<TargetInterface>
+luminal::createTarget(Operation *op, StringRef name, StringRef arch,
+                      StringRef machine, unsigned workers) {
+  std::string error;
+  std::unique_ptr<TargetInterface> device =
+      createTarget(name, arch, machine, &error, workers);
+  if (!device)
+    op->emitError(error);
+  return device;
+}
+
 void luminal::registerTargetDialects(DialectRegistry &registry) {
   for (const TargetKind &kind : getTargetKinds())
     kind.registerDialects(registry);
