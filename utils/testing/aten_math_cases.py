@@ -127,6 +127,10 @@ LOSS = [
         torch.cdist(x[None], y[None, None]), F.pairwise_distance(x[:3], y[:3]), F.pairwise_distance(x[:3], y[:3], 1, keepdim=True),
         F.cosine_similarity(x[:3], y[:3]), F.cosine_similarity(x[:3], y[:3], 0), torch.dist(x[:3], y[:3]), torch.dist(x[:3], y[:3], 1),
         F.pdist(x), F.pdist(x, 1.0)), [rand(4, 5), rand(3, 5, seed=1)]),
+    ("distances-products", lambda x, y: (torch.cdist(x, y), torch.cdist(x[None], y[None, None]), torch.cdist(y, x),
+                                         torch.cdist(x[:3], y, compute_mode="use_mm_for_euclid_dist"),
+                                         torch.cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist")),
+     [rand(40, 5), rand(3, 5, seed=1)]),
     ("dynamic", lambda x, t: (F.cross_entropy(x, t), F.mse_loss(x, x.flip(0)), torch.cdist(x, x, 1.0)),
      [LOGITS, PICKED.clamp(min=0)], ({0: "n"}, {0: "n"})),
 ]

@@ -359,15 +359,41 @@ static Value normLast(OpCall &o, Value x, double p) {
   return c.powScalar(c.reduceSum(c.powScalar(a, p), {last}, false), 1 / p);
 }
 
+/// Whether PyTorch takes distances from products of rows: where it is told to,
+/// or of more rows than 25.
+static bool isByProducts(OpCall &o, double p, const Expr &rowsA,
+                         const Expr &rowsB) {
+  constexpr int64_t kMostDirect = 25;
+  if (o.entry.name == "_euclidean_dist.default")
+    return true;
+  int64_t mode = o.integerOrNone("compute_mode").value_or(0);
+  if (p != 2 || mode != 0)
+    return p == 2 && mode == 1;
+  return llvm::any_of(ArrayRef{rowsA, rowsB}, [&](const Expr &rows) {
+    return o.assumptions().provablyLess(kMostDirect, rows);
+  });
+}
+
+/// sqrt(|x|^2 + |y|^2 - 2 x y), of x [batch..., p, k] and y [batch..., r, k].
+static Value distanceByProducts(OpCall &o, Value x, Value y) {
+  Composer &c = o.c;
+  unsigned last = o.rank(x) - 1;
+  SmallVector<unsigned> order = o.allDims(y);
+  std::swap(order[last - 1], order[last]);
+  Value product = c.matmul(x, c.permute(y, order));
+  auto getSquares = [&](Value v, unsigned axis) {
+    Value sum = c.reduceSum(c.mul(v, v), {last}, false);
+    return o.broadcastTo(c.unsqueeze(sum, axis), o.extents(product));
+  };
+  Value squares = c.add(getSquares(x, last), getSquares(y, last - 1));
+  Value square = c.add(squares, c.mul(product, c.splat(product, -2)));
+  return c.sqrt(c.maximum(square, c.splat(square, 0)));
+}
+
 /// The distance of every row of one tensor to every row of the other.
 static Status cdist(OpCall &o) {
   Composer &c = o.c;
-  bool euclidean = o.entry.name == "_euclidean_dist.default";
-  double p = 2;
-  if (!euclidean) {
-    p = o.real("p");
-    o.ignore({"compute_mode"});
-  }
+  double p = o.entry.name == "_euclidean_dist.default" ? 2 : o.real("p");
   Value a = o.tensor("x1"), b = o.tensor("x2");
   unsigned ra = o.rank(a), rb = o.rank(b);
   if (ra < 2 || rb < 2 || !o.isFloat(a) || o.element(a) != o.element(b) ||
@@ -379,10 +405,21 @@ static Status cdist(OpCall &o) {
                            SmallVector<Expr>(ArrayRef(eb).drop_back(2))}));
   if (!o.agree(ea.back(), eb.back()))
     return o.fail("the rows have different lengths");
-  space.append({ea[ra - 2], eb[rb - 2], ea.back()});
   Type type = o.element(a), wide = o.opmath(type);
-  Value x = o.broadcastTo(c.unsqueeze(c.cast(a, wide), ra - 1), space),
-        y = o.broadcastTo(c.unsqueeze(c.cast(b, wide), rb - 2), space);
+  a = c.cast(a, wide), b = c.cast(b, wide);
+  if (isByProducts(o, p, ea[ra - 2], eb[rb - 2])) {
+    auto broadcastRows = [&](Value v, const Expr &rows) {
+      SmallVector<Expr> extents = space;
+      extents.append({rows, ea.back()});
+      return o.broadcastTo(v, extents);
+    };
+    return o.ret(c.cast(distanceByProducts(o, broadcastRows(a, ea[ra - 2]),
+                                           broadcastRows(b, eb[rb - 2])),
+                        type));
+  }
+  space.append({ea[ra - 2], eb[rb - 2], ea.back()});
+  Value x = o.broadcastTo(c.unsqueeze(a, ra - 1), space),
+        y = o.broadcastTo(c.unsqueeze(b, rb - 2), space);
   return o.ret(c.cast(normLast(o, c.sub(x, y), p), type));
 }
 
