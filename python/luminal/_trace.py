@@ -90,8 +90,21 @@ def _without_decompositions(ops: Collection[Any]) -> Iterator[None]:
             op._dispatch_cache.clear()
 
 
+def _differentiates(graph_module: fx.GraphModule) -> bool:
+    """Whether there are levels of torch.func's derivatives inside."""
+    levels = ("_grad_increment_nesting", "_jvp_increment_nesting")
+    return any(getattr(node.target, "__name__", "") in levels for module in graph_module.modules()
+               if isinstance(module, fx.GraphModule) for node in module.graph.nodes)
+
+
 @contextlib.contextmanager
-def _composites_kept(decomposed: Collection[Any]) -> Iterator[None]:
+def _composites_kept(decomposed: Collection[Any], differentiates: bool) -> Iterator[None]:
+    if differentiates:
+        # As ops of their own they have no derivatives: what is computed from them would be constant. Nor has the compiler the
+        # derivatives of fused attention.
+        with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+            yield
+        return
     kept = {op: rule for op, rule in _COMPOSITES.items() if op not in decomposed}
     with _without_decompositions(kept), _override_composite_implicit_decomp(kept):
         yield
@@ -142,12 +155,13 @@ def trace(graph_module: fx.GraphModule, inputs: Sequence[Any], compiler: Inferen
     _keep_assertions(graph_module)
     _differentiate_inside(graph_module)
     graph_module.recompile()
+    differentiates = _differentiates(graph_module)
     table: dict[Any, Callable[..., Any]] = {}
     fixed: set[str] = set()
     while True:
         try:
             # Without gradients, AOTAutograd traces the inference graph even if parameters require gradients.
-            with (_lock, torch.no_grad(), _composites_kept(table),
+            with (_lock, torch.no_grad(), _composites_kept(table, differentiates),
                   unittest.mock.patch.object(input_output_analysis, "compute_overlapping_tensors", _overlapping)):
                 return aot_module_simplified(
                     graph_module, inputs, fw_compiler=_refuse_training, bw_compiler=_refuse_training,

@@ -43,6 +43,10 @@ FUNCTIONS = {
     "beside": lambda x: grad(total)(x) + grad(lambda y: y.pow(3).sum())(x.detach() + 1), "vjp": lambda x: vjp(torch.sin, x)[1](x)[0],
     "jvp": lambda x: jvp(torch.sin, (x,), (x + 1,))[1], "jacrev": jacrev(lambda x: x[0].exp()), "jacfwd": jacfwd(lambda x: x[0].exp()),
     "hessian": hessian(lambda x: x[1].pow(4).sum()), "of each row": vmap(grad(lambda row: row.pow(3).prod())),
+    # Of these PyTorch's graph has one op, which has no derivative of its own there.
+    "of norms": grad(lambda x: (nn.functional.layer_norm(x, (4,)) * nn.functional.group_norm(x, 2).exp()).sum()),
+    "of a norm by its root": grad(lambda x: nn.functional.rms_norm(x, (4,)).exp().sum()),
+    "of attention": grad(lambda x: nn.functional.scaled_dot_product_attention(x[None], x.cos()[None], x.exp()[None]).square().sum()),
     "of weights": lambda x: grad(lambda w: functional_call(LAYER, w, (x,)))(WEIGHTS),
 }
 
