@@ -40,6 +40,11 @@ words='TO''DO|FIX''ME|XX''X|not (yet )?imple''mented'
 complain "Words of unfinished work:" \
   "$(git grep -nIwE -e 'place''holder' -- '*.cpp' '*.h' '*.c' '*.td' '*.pdll' '*.sh' '*.md' '*.txt' '*.cmake' 'utils/*.py' 'test/*.py' | cut -c1-140
   git grep -nIwE -e "$words" -- '*.cpp' '*.h' '*.c' '*.td' '*.pdll' '*.py' '*.sh' '*.md' '*.txt' '*.cmake' | cut -c1-140)"
+# One word for one thing, the one that the field uses: thread block, thread group, work item, in flight, L1 and L2, interleaved,
+# side by side, again, no one.
+given_up='blocks? of threads|teams? of threads|units? of work|on (its|their) way|(first|second|nearest) cache|take''s? turns|beside each other|hand-''over|an''ew|no''body|who''ever|of no matter'
+complain "Words that docs/Glossary.md has another one for:" \
+  "$(git grep -nIwiE -e "$given_up" -- lib include tools python/luminal docs README.md test/Conversion test/Dialect ':!docs/Walk.md' ':!docs/Glossary.md' | cut -c1-140)"
 complain "Tests switched off:" \
   "$(git grep -nIE -e 'XFAIL''|UNSUPPORTED: *\*|DISABLED''_|GTEST''_SKIP' -- test | grep -vE 'GTEST''_SKIP\(\) << "[a-z]+ is not installed";$' | cut -c1-140)"
 complain "Sources that no CMakeLists.txt names, so that nothing builds them:" "$(

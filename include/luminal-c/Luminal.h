@@ -527,7 +527,7 @@ typedef struct luminal_call_request {
   /* Of a luminal_repeat: counts a write to a tensor, by its handle, for the
    * library that it is of. After a call it is called for each state and each
    * input that the call wrote to, unless `is_uncounted` says that nothing
-   * counts them. Both on this thread. Null, or absent: nobody is told. */
+   * counts them. Both on this thread. Null, or absent: no one is told. */
   void (*count_write)(void *handle);
   bool (*is_uncounted)(void *handle);
   /* Of a luminal_repeat, and asked at each call: the number of its threads, in
@@ -720,7 +720,7 @@ typedef struct luminal_step_event {
 /* Who is told of each step of the calls that name this profile, before it runs
  * and after: `told` is called on the thread of the call, and makes no other
  * call with this profile. Where it returns a number other than 0 after a step,
- * the call ends with an error. Null: nobody. */
+ * the call ends with an error. Null: no one. */
 LUMINAL_API luminal_status luminal_profile_watch(
     luminal_profile *profile,
     int32_t (*told)(void *user, const luminal_step_event *event), void *user);
@@ -740,7 +740,7 @@ typedef struct luminal_step_ranges {
   void (*end)(void *user);
 } luminal_step_ranges;
 
-/* Calls that begin from now on tell `ranges`; null: nobody. A device then runs
+/* Calls that begin from now on tell `ranges`; null: no one. A device then runs
  * the steps one after another, and each call waits for its end, as with a
  * profile. What it points to is copied. */
 LUMINAL_API luminal_status

@@ -361,7 +361,7 @@ search::Program CompileSpace::orSame(Result<search::Program> program) {
 
 /// Draws first the variants, then the cheapest program by learned prices, then
 /// programs by randomly changed prices: mostly near the cheapest program,
-/// sometimes extracted anew.
+/// sometimes extracted again.
 Result<std::optional<search::Program>> CompileSpace::draw(uint64_t number) {
   using Drawn = std::optional<search::Program>;
   std::vector<Variant> variants = getVariants();

@@ -17,7 +17,7 @@ llvm=/usr/lib/llvm-22
 most=$((45 << 20))
 
 mkdir -p build/static
-# A second configuration by the preset would name the compiler anew, for which CMake forgets all options.
+# A second configuration by the preset would name the compiler again, for which CMake forgets all options.
 [[ -e build/static/build.ninja ]] ||
   cmake --preset release -B build/static -DLUMINAL_STATIC_LLVM=ON -DLUMINAL_INCLUDE_TESTS=ON >build/static/configure.log ||
   { cat build/static/configure.log; exit 1; }

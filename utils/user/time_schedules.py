@@ -1,4 +1,4 @@
-# ===- time_schedules.py - Schedules of one kernel beside each other ----------===#
+# ===- time_schedules.py - Schedules of one kernel side by side ---------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Times the schedules that a file lists for its kernel.
 

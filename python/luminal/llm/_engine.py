@@ -1,6 +1,6 @@
 # ===- _engine.py - Texts that are written together --------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs the steps of a model for all texts that are being generated. There is no background thread: whoever waits for a
+"""Runs the steps of a model for all texts that are being generated. There is no background thread: the caller that waits for a
 token of its text runs the next step, which serves all texts.
 
 On a GPU, the tokens of a step stay on the device for the next step, which is started before the host reads them, so the

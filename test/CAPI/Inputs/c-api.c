@@ -130,7 +130,7 @@ int main(int argc, char **argv) {
   FAILS(luminal_run(context), "output 'y' shares memory with input 'x'");
   CHECK(!luminal_bind(context, LUMINAL_OUTPUT, 0, y, LUMINAL_F32, 2, found,
                       NULL));
-  /* Nobody else comes: the caller does all of it. */
+  /* No one else comes: the caller does all of it. */
   luminal_set_team(callAlone);
   CHECK(!luminal_run(context));
   luminal_set_team(NULL);

@@ -40,7 +40,7 @@ func.func private @whole(%a: tensor<130x256xf32>, %b: tensor<256x256xf32>) -> te
   return %0 : tensor<130x256xf32>
 }
 
-// Columns along k: four rows of four squares beside each other, for any number
+// Columns along k: four rows of four squares side by side, for any number
 // of vectors in a tile.
 // CHECK-LABEL: llvm.func @transposed(
 // CHECK-COUNT-16: llvm.load {{.*}} vector<4xf32>

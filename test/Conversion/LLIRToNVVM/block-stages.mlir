@@ -1,4 +1,4 @@
-// Matrix products by four warps together: steps of k wait in a ring in shared memory, where the instruction reads them.
+// Matrix products by four warps together: steps of k wait in a ring buffer in shared memory, where the instruction reads them.
 // RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90a library=none from=saturated until=scheduled" -o %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %t.mlir -o %t.ptx

@@ -1,4 +1,4 @@
-// Matrix products by blocks of threads.
+// Matrix products by thread blocks.
 // RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_80 library=none from=saturated until=scheduled" -o %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_80 %t.mlir -o %t.ptx

@@ -1,7 +1,7 @@
 // Parts of reductions on a GPU: what orders the memory of those that share a row. assemble.mlir assembles it.
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %s | FileCheck %s
 
-// A block of threads takes a part: one of them counts, all see its answer in shared memory.
+// A thread block takes a part: one of them counts, all see its answer in shared memory.
 // CHECK-LABEL: .entry block(
 // CHECK: st.global
 // CHECK: fence.acq_rel.gpu

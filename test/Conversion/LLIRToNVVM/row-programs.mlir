@@ -1,4 +1,4 @@
-// Row programs on a GPU: a team of threads takes a row, and its members meet once for each level of steps.
+// Row programs on a GPU: a thread group takes a row, and its members meet once for each level of steps.
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %s -o %t.ptx
 // RUN: FileCheck %s --input-file=%t.ptx
 // RUN: FileCheck %s --check-prefix=MEET --input-file=%t.ptx

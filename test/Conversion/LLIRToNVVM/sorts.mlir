@@ -1,4 +1,4 @@
-// A run for a block of threads, in shared memory; and a thread for each element that is merged.
+// A run for a thread block, in shared memory; and a thread for each element that is merged.
 // RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90a from=saturated until=scheduled" -o %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir
 // RUN: luminal-translate --llir-to-ptx --gpu-arch=sm_90a %t.mlir -o %t.ptx

@@ -1,4 +1,4 @@
-// Anchors that blocks of threads walk jointly: scores, states and lines of results in registers, in one kernel.
+// Anchors that thread blocks computed jointly: scores, states and lines of results in registers, in one kernel.
 // RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_80 from=saturated until=scheduled" -o %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir
 // RUN: luminal-opt %s --luminal-pipeline="target=cuda arch=sm_90a from=saturated until=scheduled" | FileCheck %s --check-prefix=LARGE

@@ -133,7 +133,7 @@ func.func @narrow_rows(%x: tensor<12007x1537xbf16>) -> tensor<12007x1537xbf16> {
   return %0 : tensor<12007x1537xbf16>
 }
 
-// Two tensors beside each other: each vector is of one of them. Indices that fit in 32 bits are divided so.
+// Two tensors side by side: each vector is of one of them. Indices that fit in 32 bits are divided so.
 // CHECK-LABEL: @beside
 // CHECK: loops<grid(d0, d1:4 v4) threads(128)>
 // PTX-LABEL: .entry beside(
@@ -165,7 +165,7 @@ func.func @beside_odd(%x: tensor<1024x1002xf32>, %y: tensor<1024x1498xf32>) -> t
 }
 
 // Four rows, which a warp multiplies with what it reads of two columns: of two steps of k the vectors of the weights
-// and of the rows are on their way before the first is multiplied. Of the eight sums of each thread, members of the
+// and of the rows are in flight before the first is multiplied. Of the eight sums of each thread, members of the
 // warp merge half as many at each distance.
 // CHECK-LABEL: @few_rows
 // CHECK: loops<grid(d0:4, d1:2) threads(128, 32) op0 = together {blocks = 6, lanes = 8, sums = 1, unroll = 2}>

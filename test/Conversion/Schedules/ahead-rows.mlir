@@ -1,4 +1,4 @@
-// The second pass over rows brings the next one, where rows come from far away and two have room in the first cache.
+// The second pass over rows brings the next one, where rows come from far away and two have room in the L1 cache.
 // RUN: luminal-opt %s --llir-schedule-kernels=arch=sapphirerapids --remarks-filter=llir-schedule-kernels 2>&1 | FileCheck %s
 // RUN: luminal-opt %s --llir-schedule-kernels=arch=sapphirerapids --convert-llir-to-llvm="arch=sapphirerapids keep-loops" | FileCheck %s --check-prefix=CODE
 

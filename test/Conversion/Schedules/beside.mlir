@@ -1,5 +1,5 @@
-// The few elements of a last axis, as the parts of complex numbers, are computed beside each other for a vector along the axis
-// before: each reads its own operands, whatever both are made of is one kernel, and what is written takes turns in whole vectors.
+// The few elements of a last axis, as the parts of complex numbers, are computed side by side for a vector along the axis
+// before: each reads its own operands, the ops of both are in one kernel, and stores of whole vectors are interleaved.
 // RUN: luminal-opt %s --llir-fuse-kernels --llir-schedule-kernels=arch=sapphirerapids | FileCheck %s --check-prefix=SCHEDULE
 // RUN: luminal-opt %s --llir-fuse-kernels --llir-schedule-kernels=arch=sapphirerapids --llir-plan-memory --convert-llir-to-llvm="arch=sapphirerapids keep-loops" | FileCheck %s --check-prefix=CODE
 

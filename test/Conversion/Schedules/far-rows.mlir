@@ -30,7 +30,7 @@ func.func private @near(%a: tensor<64x784xf32>, %b: tensor<256x64xf32>) -> tenso
   return %r : tensor<256x784xf32>
 }
 
-// A tile's rows are in one set of the first cache, of twelve ways and of eight.
+// A tile's rows are in one set of the L1 cache, of twelve ways and of eight.
 // CHECK-LABEL: @ways
 // CHECK: pack = columns, rows = 12,
 // EIGHT-LABEL: @ways

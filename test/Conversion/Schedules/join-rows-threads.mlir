@@ -1,4 +1,4 @@
-// Kernels over the same rows become one on a GPU too, where teams of threads take the rows.
+// Kernels over the same rows become one on a GPU too, where thread groups take the rows.
 // RUN: luminal-opt %s --llir-fuse-kernels --llir-join-rows="target=cuda arch=sm_90a" --split-input-file --remarks-filter=llir-join-rows 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK --input-file=%t.remarks
 // RUN: luminal-opt %s --llir-fuse-kernels --llir-join-rows="target=cuda arch=sm_90a" --llir-schedule-kernels="target=cuda arch=sm_90a" --split-input-file | FileCheck %s

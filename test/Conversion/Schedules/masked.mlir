@@ -185,7 +185,7 @@ func.func @strided(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: te
 }
 
 // -----
-// A mask of all heads is found anew where it is read, though that is more operations than to load it: the walk is shorter.
+// A mask of all heads is found again where it is read, though that is more operations than to load it: the walk is shorter.
 // KERNELS-LABEL: func.func @shared
 // KERNELS: llir.kernel(%arg0, %arg1, %arg2)
 // KERNELS-NOT: llir.kernel
@@ -209,7 +209,7 @@ func.func @shared(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: ten
 }
 
 // -----
-// Nobody bounds what else is added.
+// No one bounds what else is added.
 // REMARK: Function=added_to_any {{.*}}walks all because="no index of the stream is proved to be masked"
 func.func @added_to_any(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: tensor<8x16384x32xf32>, %w: tensor<8x1024x16384xf32>) -> tensor<8x1024x32xf32> {
   %key = llir.iota <(d0, d1, d2) -> (d2)> : tensor<8x1024x16384xi64>
@@ -282,7 +282,7 @@ func.func @multiplied(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v:
 }
 
 // -----
-// Nobody bounds the exponential of a score.
+// No one bounds the exponential of a score.
 // REMARK: Function=multiplied_exp {{.*}}walks all because="no index of the stream is proved to be masked"
 func.func @multiplied_exp(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: tensor<8x16384x32xf32>) -> tensor<8x1024x32xf32> {
   %key = llir.iota <(d0, d1, d2) -> (d2)> : tensor<8x1024x16384xi64>

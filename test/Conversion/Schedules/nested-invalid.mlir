@@ -1,6 +1,6 @@
 // RUN: luminal-opt %s --llir-schedule-kernels="target=cuda arch=sm_90a" --split-input-file --verify-diagnostics
 
-// Each reduction is computed anew in the loop of the next one, so unrolled bodies multiply.
+// Each reduction is computed again in the loop of the next one, so unrolled bodies multiply.
 
 func.func @unrolled(%f: tensor<64x64xf32>) -> tensor<64x64xf32> {
   // expected-error @+1 {{its schedule unrolls reductions inside each other to 55986 operations of code, at most 4096 are allowed}}

@@ -27,7 +27,7 @@ func.func @teams(%x: tensor<2x16x64xf32>, %w: tensor<64x64xf32>) -> tensor<2x16x
 
 // -----
 
-// A thread for each element, whose neighbours read other lines of the cache, 16 elements of k on their way: 5.3 us.
+// A thread for each element, whose neighbours read other lines of the cache, 16 elements of k in flight: 5.3 us.
 // CHECK: Function=lines | {{.*}}predicted ns=6{{[0-4]}}
 func.func @lines(%x: tensor<2x4x16x16xf32>, %w: tensor<64x64xf32>) -> tensor<2x16x64xf32> {
   %0 = llir.kernel(%x, %w) : (tensor<2x4x16x16xf32>, tensor<64x64xf32>) -> tensor<2x16x64xf32> {
@@ -40,7 +40,7 @@ func.func @lines(%x: tensor<2x4x16x16xf32>, %w: tensor<64x64xf32>) -> tensor<2x1
 
 // -----
 
-// A tile without a ring, step by step, and parts that meet: 15.0 us.
+// A tile without a ring buffer, step by step, and parts that meet: 15.0 us.
 // CHECK: Function=tile | {{.*}}parts=5, {{.*}}predicted ns=1{{[2-6]}}
 func.func @tile(%x: tensor<64x1024xf32>, %w: tensor<1024x1024xf32>) -> tensor<64x1024xf32> {
   %0 = llir.kernel(%x, %w) : (tensor<64x1024xf32>, tensor<1024x1024xf32>) -> tensor<64x1024xf32> {

@@ -1,4 +1,4 @@
-// Products of one row compute their row, and what is read beside their columns, in one kernel: each block of threads
+// Products of one row compute their row, and what is read beside their columns, in one kernel: each thread block
 // computes the norm once, in shared memory, and takes many columns.
 // RUN: luminal-opt %s --llir-fuse-kernels=chip-bytes=0 --llir-join-elements="target=cuda arch=sm_90a" --llir-schedule-kernels="target=cuda arch=sm_90a" --remarks-filter=llir-join-elements -o %t.mlir 2>%t.remarks
 // RUN: FileCheck %s --input-file=%t.mlir
@@ -10,7 +10,7 @@
 // CALLS-COUNT-3: llir.kernel
 // CALLS-LABEL: @twice
 
-// The norm's scale is known before the row is shared; the first columns are on their way by then. A block reads a column
+// The norm's scale is known before the row is shared; the first columns are in flight by then. A block reads a column
 // of both products together.
 // CHECK-LABEL: @gate
 // CHECK: llir.kernel({{.*}}) loops<grid(d1) threads(128, 128) op2 = element {lanes = 8, unroll = 4} op8 = share {blocks = 1056, each = 8, lanes = 8} op9 = together {lanes = 8, sums = 1, unroll = 2} op11 = together {lanes = 8, sums = 1, unroll = 2}>

@@ -1,4 +1,4 @@
-// Streams by blocks of threads, written by hand, that the kernel or the machine does not allow.
+// Streams by thread blocks, written by hand, that the kernel or the machine does not allow.
 // RUN: luminal-opt %s --llir-schedule-kernels="target=cuda arch=sm_90a" --split-input-file --verify-diagnostics
 
 func.func @team(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64xf16>) -> tensor<64x64xf16> {

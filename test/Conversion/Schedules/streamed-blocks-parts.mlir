@@ -1,4 +1,4 @@
-// Few rows over a long stream: several blocks of threads walk a part of it each.
+// Few rows over a long stream: several thread blocks walk a part of it each.
 // RUN: luminal-opt %s --split-input-file --llir-schedule-kernels="target=cuda arch=sm_90a" | FileCheck %s
 // RUN: luminal-opt %s --split-input-file --llir-schedule-kernels="target=cuda arch=sm_90a" --remarks-filter=llir-schedule-kernels -o %t 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: luminal-opt %s --split-input-file --llir-schedule-kernels="target=cuda arch=sm_90a" --llir-plan-memory | FileCheck %s --check-prefix=PLAN

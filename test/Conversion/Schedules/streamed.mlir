@@ -48,7 +48,7 @@ func.func @also_read(%q: tensor<8x1024x64xf32>, %k: tensor<8x16384x64xf32>, %v: 
 }
 
 // -----
-// Widening a key is little beside the rows that a unit multiplies it with, though each unit does it anew; a function of it is
+// Widening a key is little beside the rows that a unit multiplies it with, though each unit does it again; a function of it is
 // not.
 // CHECK-LABEL: func.func @narrow
 // CHECK: llir.kernel(%arg0, %arg1, %arg2) loops<grid(d0, d1:{{[0-9]+}}) stream(d2:{{[0-9]+}})

@@ -1,4 +1,4 @@
-// Blocks and teams of threads, on a machine that has them.
+// Blocks and thread groups, on a machine that has them.
 // RUN: luminal-opt %s --llir-schedule-kernels="target=cuda arch=sm_90a" --split-input-file --verify-diagnostics | FileCheck %s
 
 // CHECK-LABEL: @kept
@@ -88,7 +88,7 @@ func.func @tile(%a: tensor<4x8xf32>, %b: tensor<5x8xf32>) -> tensor<4x5xf32> {
 
 // -----
 func.func @keep(%a: tensor<64x1000xf32>) -> tensor<64x1000xf32> {
-  // expected-error @+1 {{its schedule keeps op0, but a team of threads takes a row}}
+  // expected-error @+1 {{its schedule keeps op0, but a thread group takes a row}}
   %r = llir.kernel(%a) loops<grid(d0) stream(d1:all) threads(128, 32) op0 = keep {result = 0} op1 = pass> : (tensor<64x1000xf32>) -> tensor<64x1000xf32> {
   ^bb0(%x: tensor<64x1000xf32>):
     %e = llir.elementwise exp(%x) : (tensor<64x1000xf32>) -> tensor<64x1000xf32>
@@ -102,7 +102,7 @@ func.func @keep(%a: tensor<64x1000xf32>) -> tensor<64x1000xf32> {
 
 // -----
 func.func @nontemporal(%a: tensor<40x80xf32>) -> tensor<40x80xf32> {
-  // expected-error @+1 {{its schedule is nontemporal, but blocks of threads have no such stores}}
+  // expected-error @+1 {{its schedule is nontemporal, but thread blocks have no such stores}}
   %r = llir.kernel(%a) loops<grid(d0*d1:4 v4) threads(256) nontemporal> : (tensor<40x80xf32>) -> tensor<40x80xf32> {
   ^bb0(%x: tensor<40x80xf32>):
     llir.yield %x : tensor<40x80xf32>

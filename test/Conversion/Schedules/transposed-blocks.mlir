@@ -1,4 +1,4 @@
-// What is read across memory is read in blocks whose lines stay in the first cache until all of each is used.
+// What is read across memory is read in blocks whose lines stay in the L1 cache until all of each is used.
 // RUN: luminal-opt %s --llir-schedule-kernels=arch=znver4 | FileCheck %s
 
 // Lines 4 KiB apart share a set, which holds eight.

@@ -147,7 +147,7 @@ func.func private @pairs(%a: tensor<64x58x58xbf16>, %b: tensor<2048x64x3x3xbf16>
   return %r : tensor<2048x56x56xbf16>
 }
 
-// Rows of 4096 bytes are all in one set of the first cache. Units of the same columns share what is packed: it depends on
+// Rows of 4096 bytes are all in one set of the L1 cache. Units of the same columns share what is packed: it depends on
 // whether a unit is the first of its thread, or the first of its columns.
 // CHECK-LABEL: @collide
 // CHECK: loops<grid(d0:{{[0-9]+}}, d1:{{[0-9]+}}) op0 = tile {columns = lhs, lanes = 16, pack = columns, rows = 8,

@@ -68,7 +68,7 @@ func.func @other(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Programs beside each other have functions of their own names, and share those of equal kernels.
+// Programs side by side have functions of their own names, and share those of equal kernels.
 // CHECK-LABEL: llir.schedule @first
 // CHECK: llir.step {{.*}} @k0(
 // CHECK-LABEL: llir.schedule @second

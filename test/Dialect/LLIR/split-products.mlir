@@ -27,7 +27,7 @@ func.func @gate(%x: tensor<1x64xf32>, %w: tensor<32x64xf32>) -> tensor<1x16xbf16
   return %m : tensor<1x16xbf16>
 }
 
-// Columns that take turns; several rows; parts that never meet; and all of them.
+// Interleaved columns; several rows; parts that never meet; and all of them.
 // CHECK-LABEL: @stay
 // CHECK-COUNT-4: llir.gemm
 // CHECK-NOT: llir.gemm

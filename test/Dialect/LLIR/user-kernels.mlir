@@ -3,7 +3,7 @@
 // RUN: luminal-opt %s --llir-fuse-kernels --llir-plan-memory=keep-calls=true | FileCheck %s --check-prefix=KEPT
 // RUN: luminal-opt %s --llir-fuse-kernels --llir-plan-memory | FileCheck %s --check-prefix=NOT-KEPT --implicit-check-not=llir.call
 
-// What the step of a call is to compute, for whoever checks it.
+// What the step of a call is to compute, for a pass that checks it.
 // KEPT: llir.step "call{{.*}}"(%{{.*}}) writes(%{{.*}}) {{.*}}{llir.computes = @[[F:k[0-9]+]]}
 // KEPT: func.func private @[[F]](
 // KEPT-NEXT: llir.call "scale"(%arg0)

@@ -52,7 +52,7 @@
 // RUN: FileCheck %s --check-prefix=RESULTS --input-file=%t/results.direct
 // RUN: luminal-opt %t/results.graph --allow-unregistered-dialect --eqsat-saturate="no-rule-sets allow-unregistered cost=unit" | diff - %t/results.direct
 
-// A class that only scopes beside each other compute: read, and written again.
+// A class that only scopes side by side compute: read, and written again.
 // RUN: luminal-opt %t/beside.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets allow-unregistered cost=unit" | FileCheck %s --check-prefix=BESIDE
 // RUN: luminal-opt %t/beside.mlir --allow-unregistered-dialect --eqsat-saturate="no-rule-sets allow-unregistered equivalence" -o %t/beside.graph
 // RUN: FileCheck %s --check-prefix=BESIDE-GRAPH --input-file=%t/beside.graph

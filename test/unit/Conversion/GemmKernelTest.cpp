@@ -122,7 +122,7 @@ TEST(GemmKernel, Tiles) {
     }
 }
 
-// So many along k that a tile's rows would not stay in the first cache.
+// So many along k that a tile's rows would not stay in the L1 cache.
 TEST(GemmKernel, LongTiles) {
   for (const char *k : {"2100", "0"}) {
     std::string text = R"(

@@ -134,7 +134,7 @@ TEST_F(KernelKey, SchedulesAreLegalAndTheFirstIsTheStaticOne) {
   }
 }
 
-/// Six reductions, each of which the elements' form computes anew in the loop
+/// Six reductions, each of which the elements' form computes again in the loop
 /// of the next, take hours: no clock waits for them.
 TEST_F(KernelKey, WhatIsHopelessIsNotTried) {
   std::string reason, type = "tensor<64x64xf32>", last = "%x",

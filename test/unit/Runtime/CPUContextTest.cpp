@@ -61,7 +61,7 @@ TEST(CPUContext, ARepeatedCallCostsLittle) {
   };
   ASSERT_TRUE(bind());
   EXPECT_OK(c->run());
-  // About 500 ns alone on a core; a call that plans anew takes ten times that.
+  // About 500 ns alone on a core; a call that plans again takes ten times that.
   // The limit leaves room for slow machines that are busy with other tests.
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) ||       \
     __has_feature(thread_sanitizer)

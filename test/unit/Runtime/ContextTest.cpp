@@ -278,7 +278,7 @@ TEST(Context, PlacesOnlyWhatMoved) {
     if (call == 0)
       placings = c->getNumPlacings();
   }
-  // On a device, memory of the host is copied, and a copy placed anew.
+  // On a device, memory of the host is copied, and a copy placed again.
   if (isOnCPU())
     EXPECT_EQ(c->getNumPlacings(), placings);
 }

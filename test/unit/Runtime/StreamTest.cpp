@@ -27,7 +27,7 @@ TEST(Stream, CallsFollowEachOtherWithOtherSizesAndMemory) {
   Stream stream;
   auto c = chain(s("n")).context();
   EXPECT_OK(c->setStream(stream.handle));
-  // More calls than tables that can be on their way.
+  // More calls than tables that can be in flight.
   std::vector<OnDevice> x, w, y;
   for (int i = 0; i < 11; ++i) {
     const int64_t n = 1 + 500 * (i % 3);

@@ -24,7 +24,7 @@ TEST(ModulePaths, JoinsWhatTheyBeginWith) {
       join({"layers.1.attn.o", "layers.1.norm", "head", "layers.1.attn.o"}),
       "layers.1: attn.o, norm; head");
   EXPECT_EQ(join({"0", "1", "2.x"}), "*: x");
-  // Few that stand beside each other are named.
+  // Few that stand side by side are named.
   EXPECT_EQ(join({"0", "2", "10", "1", "2"}), "0, 1, 2, 10");
   EXPECT_EQ(join({"head", "mlp.0", "mlp.2"}), "head; mlp: 0, 2");
   EXPECT_EQ(join({"m.0", "m.1", "m.2", "m.3", "m.4", "m.5", "m.6"}), "m.*");

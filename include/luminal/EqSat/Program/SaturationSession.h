@@ -153,8 +153,8 @@ public:
   /// Takes a few milliseconds for thousands of classes. `strength` is at least
   /// 0; equal arguments give equal candidates.
   llvm::FailureOr<Candidate> draw(uint64_t seed, double strength) const;
-  /// Extracts anew with prices perturbed in the same way: differs more from the
-  /// best program than `draw` does, and is as slow as the first extraction.
+  /// Extracts again with prices perturbed in the same way: differs more from
+  /// the best program than `draw` does, and is as slow as the first extraction.
   llvm::FailureOr<Candidate> extract(uint64_t seed, double strength) const;
   /// The candidate with the choices that `luminal-extract` wrote; `name` is put
   /// before every error.

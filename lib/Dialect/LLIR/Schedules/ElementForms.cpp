@@ -583,7 +583,7 @@ propose(KernelOp kernel, const KernelAnalysis::SymbolRanges &ranges,
                                                    machine.unitElements / few),
                                        lanes));
       if (isLast)
-        why.push_back({"beside each other", few});
+        why.push_back({"interleaved", few});
       continue;
     }
     if (i + 1 < domain.groups.size()) {

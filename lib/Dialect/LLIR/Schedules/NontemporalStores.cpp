@@ -54,7 +54,7 @@ static Decision canBeNontemporal(KernelOp kernel, LoopCaseAttr loopCase,
                                  const LoopForms &forms,
                                  const MachineModel &machine) {
   if (machine.blockThreads)
-    return Decision::refuse("blocks of threads have no such stores");
+    return Decision::refuse("thread blocks have no such stores");
   if (!forms.getNontemporal)
     return Decision::refuse("its forms have no such stores");
   if (forms.getNontemporal(loopCase).getForms() != loopCase.getForms())

@@ -366,7 +366,7 @@ static LogicalResult verifyKept(RowReductions &rows, LoopFormAttr form,
                        << ", but its vectors run across rows";
   if (team > 1)
     return emitError() << "keeps op" << form.getOp()
-                       << ", but a team of threads takes a row";
+                       << ", but a thread group takes a row";
   int64_t number = form.getNumber("result", -1);
   if (number < 0 ? !machine.hasScratch : !taken.insert(number).second)
     return emitError() << "keeps op" << form.getOp() << " where "
