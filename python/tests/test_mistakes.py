@@ -101,7 +101,7 @@ SPECIFIC = {
     "torch.cond, torch.compile": (lambda _: of_torch_compile(condition), luminal.UnsupportedOpError, line_of(condition, "cond(x")),
     "a quantised module": (lambda _: luminal.compile(quantised(), (X,)), luminal.CompileError, "'0._packed_params'"),
     "a scripted module": (lambda _: luminal.compile(torch.jit.script(linear()), (X,)), luminal.ArgumentError, "TorchScript"),
-    "a compiled model": (lambda _: luminal.compile(luminal.compile(linear(), (X,)), (X,)), luminal.ArgumentError, "already compiled"),
+    "a compiled model": (lambda _: luminal.compile(luminal.compile(linear(), (X,)), (X,)), luminal.ArgumentError, "compiled already"),
     "an artifact": (lambda f: luminal.compile(artifact(f)), luminal.ArgumentError, "luminal.load runs it"),
     "no archive": (lambda f: luminal.compile(text_file(f)), luminal.ArgumentError, "not an archive of torch.export"),
     "no file": (lambda f: luminal.compile(f / "none.pt2"), luminal.ArgumentError, "there is no such file"),

@@ -89,7 +89,7 @@
 // ROUNDS: stopped by max-iterations=3
 
 // RUN: not luminal-opt %t/hlir.mlir --eqsat-saturate=max-seconds=nan 2>&1 | FileCheck %s --check-prefix=SECONDS
-// SECONDS: error: max-seconds and max-ulps are numbers
+// SECONDS: error: max-seconds and max-ulps must be nonnegative numbers
 
 //--- hlir.mlir
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {

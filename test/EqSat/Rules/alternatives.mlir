@@ -193,7 +193,7 @@ func.func @exact(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x1xf
 //--- long.mlir
 
 // CHECK-NOT: warning
-// CHECK: {{.*}}rest: they added as many nodes as they may
+// CHECK: {{.*}}the rules for alternatives stopped: they reached their bound on added nodes
 // JSON: "stop": "saturated"
 // JSON: "alternatives_rest": true
 func.func @long(%a0: tensor<30x5xf32>, %a1: tensor<5x70xf32>, %a2: tensor<70x3xf32>, %a3: tensor<3x90xf32>, %a4: tensor<90x8xf32>, %a5: tensor<8x60xf32>, %a6: tensor<60x2xf32>, %a7: tensor<2x50xf32>, %a8: tensor<50x7xf32>, %a9: tensor<7x40xf32>, %a10: tensor<40x4xf32>, %a11: tensor<4x35xf32>, %a12: tensor<35x6xf32>, %a13: tensor<6x45xf32>, %a14: tensor<45x9xf32>, %a15: tensor<9x55xf32>) -> tensor<30x55xf32> {
