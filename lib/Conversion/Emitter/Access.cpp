@@ -477,16 +477,21 @@ Value Emitter::loadScalar(Value base, Value index, Type storage,
 }
 
 /// A vector whose elements are consecutive or clamped to one element
-/// (ClampedAccess.h), or consecutive although their index is divided
-/// (AlignedRuns.h). Null if neither is proved.
+/// (ClampedAccess.h), or consecutive or one element although their index is
+/// divided (AlignedRuns.h). Null if neither is proved.
 Value Emitter::loadClamped(Value base, Type storage, const Expr &e,
                            bool invariant) {
   Expr others = e.substitute([&](const Expr &leaf) -> std::optional<Expr> {
     return leaf.asDim() == lane.dim ? std::optional<Expr>(0) : std::nullopt;
   });
-  if (!lane.mask && !lane.count && !usesLanes(others) &&
-      isMultiple(getDim(lane.dim).value, lane.width) &&
-      isAlignedRun(e, lane.dim, lane.width, getAssumptions())) {
+  std::optional<int64_t> step;
+  if (!usesLanes(others) && isMultiple(getDim(lane.dim).value, lane.width))
+    step = findAlignedStep(e, lane.dim, lane.width, getAssumptions());
+  if (step == 0)
+    return vector::BroadcastOp::create(
+        b, VectorType::get({lane.width}, storage),
+        loadScalar(base, value(e), storage, invariant));
+  if (step == 1 && !lane.mask && !lane.count) {
     Value start = value(e);
     auto load = LLVM::LoadOp::create(b, VectorType::get({lane.width}, storage),
                                      address(base, start, storage),
@@ -559,6 +564,21 @@ Value Emitter::loadApart(Value base, Type storage, Value start, int64_t stride,
   return result;
 }
 
+/// Loads the element at each of `positions`. LLVM decides whether the processor
+/// does so by one instruction or lane by lane.
+static Value lookUpLanes(ImplicitLocOpBuilder &b, Value base, Type storage,
+                         Value positions) {
+  auto type = cast<VectorType>(positions.getType());
+  auto pointers = type.clone(LLVM::LLVMPointerType::get(b.getContext()));
+  Value at = LLVM::GEPOp::create(b, pointers, storage, base,
+                                 ArrayRef<LLVM::GEPArg>{positions});
+  Value all = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(type.clone(b.getI1Type()), true));
+  return LLVM::masked_gather::create(b, type.clone(storage), at, all,
+                                     /*pass_thru=*/ValueRange(),
+                                     b.getI32IntegerAttr(alignmentOf(storage)));
+}
+
 Value Emitter::loadFrom(Value base, Type element, const Expr &e,
                         bool invariant) {
   Type storage = getStorageType(element);
@@ -592,6 +612,16 @@ Value Emitter::loadFrom(Value base, Type element, const Expr &e,
     if (Value clamped = loadClamped(base, storage, e, invariant))
       return fromStorage(clamped, element);
   Value positions = isLinear ? Value() : laneValues(e);
+  // Processors have no gather instructions for shorter elements.
+  if (positions && machine.blockThreads == 0 && alignmentOf(storage) >= 4) {
+    // A gather instruction takes twice as many lanes with narrow indices.
+    std::optional<int64_t> most = getAssumptions().upperBound(e);
+    if (most && *most <= std::numeric_limits<int32_t>::max() &&
+        getAssumptions().provablyNonNegative(e))
+      positions = arith::TruncIOp::create(
+          b, VectorType::get({lane.width}, b.getI32Type()), positions);
+    return fromStorage(lookUpLanes(b, base, storage, positions), element);
+  }
   Value stride = isLinear ? value(linear->stride) : Value();
   Value result = LLVM::PoisonOp::create(b, type);
   for (unsigned l = 0; l < lane.width; ++l) {

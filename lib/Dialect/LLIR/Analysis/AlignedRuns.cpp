@@ -42,11 +42,9 @@ bool luminal::beginsAtMultiple(const Expr &address, unsigned dim, int64_t lanes,
   return isMultiple(first, lanes, assumptions);
 }
 
-/// Returns by how much `e` grows from one element of such a vector to the next;
-/// std::nullopt if that is not constant.
-static std::optional<int64_t> findStep(const Expr &e, unsigned dim,
-                                       int64_t lanes,
-                                       const Assumptions &assumptions) {
+std::optional<int64_t>
+luminal::findAlignedStep(const Expr &e, unsigned dim, int64_t lanes,
+                         const Assumptions &assumptions) {
   if (!e.usesDim(dim))
     return 0;
   switch (e.kind()) {
@@ -55,7 +53,8 @@ static std::optional<int64_t> findStep(const Expr &e, unsigned dim,
   case Expr::Kind::Add: {
     int64_t sum = 0;
     for (const Expr &term : e.operands()) {
-      std::optional<int64_t> step = findStep(term, dim, lanes, assumptions);
+      std::optional<int64_t> step =
+          findAlignedStep(term, dim, lanes, assumptions);
       if (!step || std::abs(*step) > lanes)
         return std::nullopt;
       sum += *step;
@@ -66,13 +65,14 @@ static std::optional<int64_t> findStep(const Expr &e, unsigned dim,
     const std::vector<Expr> &factors = e.operands();
     bool isFixed = true;
     for (const Expr &factor : factors)
-      isFixed &= findStep(factor, dim, lanes, assumptions) == 0;
+      isFixed &= findAlignedStep(factor, dim, lanes, assumptions) == 0;
     if (isFixed)
       return 0;
     std::optional<int64_t> by = factors[0].asConstant();
     if (factors.size() != 2 || !by || std::abs(*by) > lanes)
       return std::nullopt;
-    std::optional<int64_t> step = findStep(factors[1], dim, lanes, assumptions);
+    std::optional<int64_t> step =
+        findAlignedStep(factors[1], dim, lanes, assumptions);
     if (!step || std::abs(*step) > lanes)
       return std::nullopt;
     return *step * *by;
@@ -80,7 +80,7 @@ static std::optional<int64_t> findStep(const Expr &e, unsigned dim,
   case Expr::Kind::FloorDiv:
   case Expr::Kind::Mod: {
     std::optional<int64_t> step =
-        findStep(e.operands()[0], dim, lanes, assumptions);
+        findAlignedStep(e.operands()[0], dim, lanes, assumptions);
     if (!step || *step == 0)
       return e.operands()[1].usesDim(dim) ? std::nullopt : step;
     std::optional<int64_t> by = e.operands()[1].asConstant();
@@ -96,5 +96,5 @@ static std::optional<int64_t> findStep(const Expr &e, unsigned dim,
 
 bool luminal::isAlignedRun(const Expr &address, unsigned dim, int64_t lanes,
                            const Assumptions &assumptions) {
-  return findStep(address, dim, lanes, assumptions) == 1;
+  return findAlignedStep(address, dim, lanes, assumptions) == 1;
 }

@@ -48,6 +48,15 @@ llir::findTransposedBlock(KernelAnalysis &a, const Domain &domain,
 /// The time to load one lane, in vector operations.
 static constexpr double kLookUp = 2;
 
+/// Returns whether the elements of a vector are loaded one by one because their
+/// index is divided.
+static bool isLookedUp(const Expr &address, unsigned dim, unsigned lanes,
+                       KernelAnalysis &a) {
+  std::optional<int64_t> step =
+      findAlignedStep(address, dim, lanes, a.getAssumptions());
+  return step != 0 && step != 1;
+}
+
 /// Returns the addresses that are not linear along the last axis.
 static SmallVector<Expr> findDivided(KernelAnalysis &a, const Domain &domain) {
   SmallVector<Expr> divided;
@@ -75,8 +84,7 @@ double llir::countLookUps(KernelAnalysis &a, const Domain &domain,
   // A line of known length is cut where an index turns around.
   const bool isCut = domain.extents.back().asConstant().has_value();
   auto lookedUp = llvm::count_if(findDivided(a, domain), [&](const Expr &at) {
-    return !(isCut && !divides(at, dim)) &&
-           !isAlignedRun(at, dim, lanes, a.getAssumptions());
+    return !(isCut && !divides(at, dim)) && isLookedUp(at, dim, lanes, a);
   });
   return kLookUp * lanes * double(lookedUp);
 }
@@ -85,6 +93,10 @@ unsigned llir::chooseElementLanes(KernelAnalysis &a, const Domain &domain,
                                   unsigned most) {
   const unsigned dim = domain.dims.back();
   SmallVector<Expr> divided = findDivided(a, domain);
+  // What is one element in the longest vectors is so in all.
+  llvm::erase_if(divided, [&](const Expr &address) {
+    return findAlignedStep(address, dim, most, a.getAssumptions()) == 0;
+  });
   const double operations = double(getElementCost(a.kernel) + 1);
   unsigned best = most;
   double least = 0;
