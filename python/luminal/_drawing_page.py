@@ -23,10 +23,10 @@ _STYLE = """.lm text{font:12px sans-serif}.lm .e text,.lm .k{font-size:10.5px;fi
 .lm .i>rect.t{fill:#f6c890;stroke:none;rx:2}.lm .e path{fill:none;stroke:#8a8a8a}.lm .e .on path{stroke:#c0392b;stroke-width:2}
 .lm .e .on text{fill:#c0392b;font-weight:bold}.lm .c>.i{display:none}.lm.live .b>.h{cursor:pointer}"""
 _PAGE = "body{font:14px/1.4 sans-serif;margin:1.5em}h1{font-size:1.3em}button{font:inherit}"
-_LEGEND = ("A box is a module, a row what runs, in order; an arrow says how many bytes go from one to another. The bar, "
-           "and the number at the right, is the time, where the program was profiled.")
+_LEGEND = ("Boxes are modules. Rows are the steps of a call, in order. An arrow shows the bytes that one step passes to another. Bars and "
+           "times are those of a profile.")
 
-# The same places as `_place` and `_edges` give, for other boxes that are open. Nothing of it is another's code.
+# Computes the positions of `_place` and `_edges` in the browser when boxes are opened or closed.
 _SCRIPT = """(()=>{for(const svg of document.querySelectorAll('svg.lm:not(.live)')){
 const data=JSON.parse(svg.querySelector('script').textContent),[W,ROW,GAP,PAD,ARC,LABEL]=data.sizes,NS=svg.namespaceURI;
 const items=[...svg.querySelectorAll('.i')],nodes=[];for(const i of items)if(i.dataset.n)nodes[i.dataset.n]=i;
