@@ -84,7 +84,7 @@ static void takeCandidates(void) {
   CHECK(
       !strcmp(luminal_candidate_digest(best), luminal_candidate_digest(again)));
   FAILS(luminal_session_explain(session, again, &text), "another session");
-  FAILS(luminal_session_explain(other, again, &text), "kept no proofs");
+  FAILS(luminal_session_explain(other, again, &text), "recorded no proofs");
   FAILS(luminal_session_explain(other, NULL, &text), "null");
   CHECK(!text);
   luminal_candidate_free(again);

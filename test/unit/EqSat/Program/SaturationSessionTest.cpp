@@ -279,7 +279,7 @@ TEST_F(Sessions, ConstFunctionsRunAtOnce) {
 TEST_F(Sessions, ExplainWhereProofsAreKept) {
   auto without = create();
   EXPECT_TRUE(failed(without->explain(*without->best())));
-  EXPECT_TRUE(StringRef(messages).contains("kept no proofs"));
+  EXPECT_TRUE(StringRef(messages).contains("recorded no proofs"));
   options.keepProofs = true;
   auto session = create();
   for (uint64_t seed = 0; seed != 5; ++seed) {
