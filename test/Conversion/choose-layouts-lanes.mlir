@@ -13,7 +13,7 @@
 // CHECK: %[[P:.+]] = llir.prepare %[[W]]
 // CHECK: llir.gemm %{{.+}}, %[[P]] k(9) {{.*}} -> tensor<1x56x56x96xf32>
 // CHECK: llir.elementwise sqrt{{.*}} -> tensor<1x56x56x96xf32>
-// REMARK: [Passed] layout {{.*}} Function=depthwise | {{.*}}innermost=96, predicted ns={{[0-9]+}}, values=4
+// REMARK: [Passed] layout {{.*}} Function=depthwise | {{.*}}innermost=96, predicted ns={{[0-9]+}}, {{.*}}values=4
 func.func @depthwise(%x: tensor<1x16x58x58xf32>, %u: tensor<96x16xf32> {hlir.kind = "weight"}, %w: tensor<96x3x3xf32> {hlir.kind = "weight"}, %v: tensor<96x16xf32> {hlir.kind = "weight"}) -> tensor<1x16x56x56xf32> {
   %e = llir.gemm %x, %u k(16) <(d0, d1, d2, d3, d4) -> (d0, d4, d2, d3)>, <(d0, d1, d2, d3, d4) -> (d1, d4)>
       : tensor<1x16x58x58xf32>, tensor<96x16xf32> -> tensor<1x96x58x58xf32>

@@ -19,7 +19,7 @@
 // CHECK: %[[W:.+]] = llir.view %arg1 <(d0, d1) -> (d0, d1 mod 64, d1 floordiv 192, (d1 floordiv 64) mod 3)> : tensor<64x64x3x3xf16> -> tensor<64x576xf16>
 // CHECK: %[[P:.+]] = llir.prepare %[[W]]
 // CHECK: llir.gemm %[[Y]], %[[P]] k(576) <(d0, d1, d2, d3, d4) -> (d0, d4 mod 64, d1 + d4 floordiv 192, d2 + (d4 floordiv 64) mod 3)>, <(d0, d1, d2, d3, d4) -> (d3, d4)>
-// REMARK: [Passed] layout {{.*}} Function=convolution | {{.*}}innermost=64, predicted ns={{[0-9]+}}, values=1
+// REMARK: [Passed] layout {{.*}} Function=convolution | {{.*}}innermost=64, predicted ns={{[0-9]+}}, {{.*}}values=1
 func.func @convolution(%x: tensor<8x64x58x58xf16>, %w: tensor<64x64x3x3xf16> {hlir.kind = "weight"}) -> tensor<8x56x56x64xf16> {
   %y = llir.elementwise exp(%x) : (tensor<8x64x58x58xf16>) -> tensor<8x64x58x58xf16>
   %r = llir.gemm %y, %w k(576) <(d0, d1, d2, d3, d4) -> (d0, d4 floordiv 9, d1 + (d4 floordiv 3) mod 3, d2 + d4 mod 3)>,

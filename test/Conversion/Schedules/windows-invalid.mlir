@@ -75,12 +75,12 @@ func.func @none(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64xf3
 }
 
 // -----
-// The sum of two parts of the image's index is divided.
-func.func @divided(%a: tensor<96xf32>, %b: tensor<16x9xf32>) -> tensor<16x64xf32> {
+// A sum of columns and k is divided, and columns occur beside it.
+func.func @divided(%a: tensor<99xf32>, %b: tensor<16x9xf32>) -> tensor<16x64xf32> {
   // expected-error @+1 {{its schedule reads windows of an image, but an index divides columns and k together}}
-  %r = llir.kernel(%a, %b) loops<grid(d0:64, d1:all) op0 = tile {columns = lhs, lanes = 16, pack = windows, rows = 8, vectors = 2}> : (tensor<96xf32>, tensor<16x9xf32>) -> tensor<16x64xf32> {
-  ^bb0(%x: tensor<96xf32>, %w: tensor<16x9xf32>):
-    %0 = llir.gemm %x, %w k(9) <(d0, d1, d2) -> ((d0 + d2) floordiv 2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<96xf32>, tensor<16x9xf32> -> tensor<64x16xf32>
+  %r = llir.kernel(%a, %b) loops<grid(d0:64, d1:all) op0 = tile {columns = lhs, lanes = 16, pack = windows, rows = 8, vectors = 2}> : (tensor<99xf32>, tensor<16x9xf32>) -> tensor<16x64xf32> {
+  ^bb0(%x: tensor<99xf32>, %w: tensor<16x9xf32>):
+    %0 = llir.gemm %x, %w k(9) <(d0, d1, d2) -> (d0 + (d0 + d2) floordiv 2)>, <(d0, d1, d2) -> (d1, d2)> : tensor<99xf32>, tensor<16x9xf32> -> tensor<64x16xf32>
     %1 = llir.view %0 <(d0, d1) -> (d1, d0)> : tensor<64x16xf32> -> tensor<16x64xf32>
     llir.yield %1 : tensor<16x64xf32>
   }

@@ -260,7 +260,9 @@ TEST(GemmKernel, TurnedWindows) {
       {"10x10", "max(min(2 * d0 + d3 floordiv 3 mod 3 - 1, 18), 0)",
        "(2 * d1 + 2 * (d3 mod 3) + 17) mod 19"},
       {"19x19", "(d0 + 2 * (d3 floordiv 3 mod 3) + 17) mod 19",
-       reflect("d1 + d3 mod 3 - 1", "1 - d1 - d3 mod 3")}};
+       reflect("d1 + d3 mod 3 - 1", "1 - d1 - d3 mod 3")},
+      {"19x19", "(d0 + d3 floordiv 3 mod 3) floordiv 2",
+       "(d1 + d3 mod 3) floordiv 2"}};
   for (const auto &image : images)
     for (const char *channels : {"21", "2"}) {
       std::string text = R"(

@@ -126,7 +126,7 @@ TEST_F(Plans, AFolderThatCannotBeWrittenIsANote) {
   EXPECT_EQ(cache.find("kernel", keyOf("a")), "1");
   EXPECT_EQ(cache.find("kernel", keyOf("b")), "2");
   ASSERT_EQ(notes.size(), 1u);
-  EXPECT_NE(notes[0].find("not written"), std::string::npos);
+  EXPECT_NE(notes[0].find("cannot be written"), std::string::npos);
 }
 
 TEST_F(Plans, TheOldestGoFirst) {
