@@ -33,7 +33,7 @@ def test_floats_of_sizes():
 
     texts = check(function, [(4, 5), (7, 5), (7, 9)], helpers.compile(function, dynamic=True))
     assert len(texts[0]) == len(texts[1]) == 1 and "has an argument that is a float" in texts[0][0]
-    assert " = 4 alone" in texts[0][0] and " = 7 alone" in texts[1][0] and texts[2] == []
+    assert " = 4 only" in texts[0][0] and " = 7 only" in texts[1][0] and texts[2] == []
 
 
 def test_what_is_not_proved(monkeypatch):
