@@ -7,7 +7,11 @@ function(luminal_add_library name)
   add_library(${name} STATIC ${ARG_SOURCES})
   set_property(GLOBAL APPEND PROPERTY LUMINAL_LIBS ${name})
   if(NOT name STREQUAL "LuminalPCH")
-    luminal_install_library(${name})
+    if(ARG_MLIR)
+      luminal_install_library(${name} Compiler)
+    else()
+      luminal_install_library(${name} Runtime)
+    endif()
   endif()
   if(ARG_MLIR)
     luminal_link_mlir(${name} PUBLIC)
@@ -23,8 +27,8 @@ function(luminal_add_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()
 
-# Installs a library for find_package(Luminal): LuminalHLIR is Luminal::HLIR there.
-function(luminal_install_library name)
+# Installs a library for a component of find_package(Luminal): LuminalHLIR is Luminal::HLIR there.
+function(luminal_install_library name component)
   string(REGEX REPLACE "^Luminal" "" export_name ${name})
   set_target_properties(${name} PROPERTIES EXPORT_NAME "${export_name}")
   target_include_directories(${name} PUBLIC
@@ -34,7 +38,7 @@ function(luminal_install_library name)
   if(LUMINAL_STATIC_LLVM)
     return() # Self-contained tools are for running, not for building against.
   endif()
-  install(TARGETS ${name} EXPORT LuminalTargets
+  install(TARGETS ${name} EXPORT Luminal${component}Targets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
@@ -109,8 +113,10 @@ function(luminal_add_tool name)
   set_property(GLOBAL APPEND PROPERTY LUMINAL_TOOLS ${name})
   if(LUMINAL_STATIC_LLVM)
     install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  elseif(ARG_MLIR)
+    install(TARGETS ${name} EXPORT LuminalCompilerTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   else()
-    install(TARGETS ${name} EXPORT LuminalTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(TARGETS ${name} EXPORT LuminalCTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
 endfunction()
 

@@ -12,7 +12,9 @@ foreach(dir "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
 endforeach()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Luminal)
-install(EXPORT LuminalTargets NAMESPACE Luminal:: DESTINATION ${package_dir})
+foreach(component C Runtime Compiler)
+  install(EXPORT Luminal${component}Targets NAMESPACE Luminal:: DESTINATION ${package_dir})
+endforeach()
 get_property(mlir_libraries GLOBAL PROPERTY LUMINAL_MLIR_LIBRARIES)
 string(REPLACE ";" " " LUMINAL_PACKAGE_MLIR_LIBRARIES "${mlir_libraries}")
 configure_package_config_file(utils/cmake/LuminalConfig.cmake.in

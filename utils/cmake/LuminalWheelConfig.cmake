@@ -1,10 +1,21 @@
-# find_package(Luminal) for the package of Python: Luminal::luminal-c, the C interface, and the program Luminal::luminal-run.
+# find_package(Luminal) for the package of Python, which has the component C: Luminal::luminal-c, also by the name of the library that
+# only runs, Luminal::luminal-runtime, and the program Luminal::luminal-run.
 get_filename_component(_luminal "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 if(NOT TARGET Luminal::luminal-c)
   add_library(Luminal::luminal-c SHARED IMPORTED)
   set_target_properties(Luminal::luminal-c PROPERTIES
     IMPORTED_LOCATION "${_luminal}/lib/libluminal.so" INTERFACE_INCLUDE_DIRECTORIES "${_luminal}/include")
+  add_library(Luminal::luminal-runtime INTERFACE IMPORTED)
+  set_target_properties(Luminal::luminal-runtime PROPERTIES INTERFACE_LINK_LIBRARIES Luminal::luminal-c)
   add_executable(Luminal::luminal-run IMPORTED)
   set_target_properties(Luminal::luminal-run PROPERTIES IMPORTED_LOCATION "${_luminal}/bin/luminal-run")
 endif()
 unset(_luminal)
+set(Luminal_C_FOUND TRUE)
+foreach(_component IN LISTS Luminal_FIND_COMPONENTS)
+  if(NOT _component STREQUAL "C" AND Luminal_FIND_REQUIRED_${_component})
+    set(Luminal_FOUND FALSE)
+    set(Luminal_NOT_FOUND_MESSAGE "the package of Python has the component C alone, not ${_component}")
+  endif()
+endforeach()
+unset(_component)
