@@ -42,6 +42,7 @@ cat >>"$pages/index.md" <<'END'
 Walk
 Tutorial
 Python
+Ops
 LanguageModels
 UserKernels
 Search

@@ -5,33 +5,13 @@
 the torch at hand: an argument that torch would write into an archive must be known, and an omitted one must mean what
 torch means. The dtype codes of Graph.cpp are compared with torch's as well. Exit code 1 where one differs.
 """
-import pathlib
 import re
 import sys
 
 import torch
 import torch._export.serde.schema as serde
 
-SOURCES = pathlib.Path(__file__).resolve().parents[2] / "lib/Target/PT2"
-
-
-def schemas():
-    for file in sorted((SOURCES / "Aten").glob("*.cpp")):
-        text = file.read_text()
-        table = text.rfind("static const OpRow rows[] = {")
-        if table < 0:  # What the themes share.
-            continue
-        macros = {}
-        for name, body in re.findall(r"#define (\w+)((?:[^\n]*\\\n)*[^\n]*)", text):
-            macros[name] = body.replace("\\\n", " ")
-        for name in macros:  # Twice: one macro uses the other.
-            for other in macros:
-                macros[name] = macros[name].replace(other, macros[other]) if other != name else macros[name]
-        rows = text[table:]
-        for name, body in macros.items():
-            rows = rows.replace(name, body)
-        for row in re.findall(r"\{\s*((?:\"(?:[^\"\\]|\\.)*\"\s*)+),", rows):
-            yield file.name, "".join(re.findall(r"\"((?:[^\"\\]|\\.)*)\"", row))
+from aten_table import SOURCES, schemas  # Beside this file.
 
 
 def default_of(text):
@@ -103,7 +83,7 @@ for file, schema in schemas():
     count += 1
     problem = check(schema)
     if problem:
-        problems.append(f"{file}: {schema.partition('(')[0]}: {problem}")
+        problems.append(f"{file.name}: {schema.partition('(')[0]}: {problem}")
 problems += check_dtypes()
 print(*problems, f"{count} schemas, {len(problems)} problems", sep="\n")
 sys.exit(1 if problems or count < 300 else 0)
