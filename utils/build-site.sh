@@ -43,6 +43,7 @@ Walk
 Tutorial
 Python
 Ops
+Models
 LanguageModels
 UserKernels
 Search

@@ -3,13 +3,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes pages of docs/ from what they describe:
 
-  Ops.md    from the importer's table (lib/Target/PT2/Aten)
+  Ops.md       from the importer's table (lib/Target/PT2/Aten)
+  Models.md    from the models of the tests (utils/testing/models.py, python/tests/architectures.py) and test/Models; needs PyTorch
 
 With --check nothing is written, and a page that is not what would be written is an error.
 """
 import argparse
 import difflib
+import itertools
 import pathlib
+import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -67,13 +70,133 @@ programs of these ops with PyTorch, in the types that the cases of `utils/testin
         [code(op for op in names if op not in known), f"the op {reason}"] for reason, names in aten_table.refusals()])
 
 
-PAGES = {"Ops": ops}
+# What a command of a test in test/Models holds a model to, besides numbers.
+CHECKS = [
+    (r"check_models\.py .*--compile-only.*--target=cuda", "compiles for a GPU"),
+    (r"check-arena\.py", "memory of values between steps"),
+    (r"check-recovery\.py", "norms, softmaxes and products are found in the arithmetic"),
+    (r"determinism\.py labels", "nothing depends on names of ops"),
+    (r"write-flat\.py", "the same from the archive's older layout"),
+    (r"luminal-compile .*--target=cuda.* FileCheck", "the program's text for a GPU"),
+    (r"luminal-compile (?!.*--target).* FileCheck", "the program's text"),
+]
+
+
+def commands(path):
+    """The commands of a lit test, each on one line."""
+    lines = re.findall(r"^RUN: (.*)$", path.read_text(), re.M)
+    return re.sub(r"\\\n *", "", "\n".join(lines)).splitlines()
+
+
+def span(values):
+    return f"{min(values)} to {max(values)}" if min(values) < max(values) else str(values[0])
+
+
+def short(dtype):
+    return {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "int64": "i64"}[str(dtype).removeprefix("torch.")]
+
+
+def tensors(calls):
+    """Types and shapes of the tensors that calls take; a dim of several sizes as a range."""
+    # An argument that is None is as the call before it left it.
+    each = [[t for t in given if t is not None] for given in zip(*calls)]
+    texts = [f"{short(given[0].dtype)}[{', '.join(map(span, zip(*(t.shape for t in given))))}]" for given in each]
+    counts = [(text, len(list(same))) for text, same in itertools.groupby(texts)]
+    return ", ".join(text if count == 1 else f"{count} of {text}" for text, count in counts)
+
+
+def described(model):
+    """The class of a model of transformers, or the first sentence of the class of the project's own."""
+    inner = getattr(model, "model", model)
+    name = type(inner if type(inner).__module__.startswith("transformers") else model).__name__
+    return f"`{name}`" if inner is not model else f"`{name}`: {type(model).__doc__.split('.')[0].strip()}"
+
+
+def paragraph(path):
+    """The first paragraph of text in a test."""
+    for block in path.read_text().split("\n\n"):
+        lines = [line for line in block.splitlines() if not line.startswith(("REQUIRES:", "RUN:", "DEFINE:"))]
+        if lines:
+            return " ".join(lines)
+    raise ValueError(f"{path} does not say what it tests")
+
+
+def models():
+    """Models of the tests, what each is called with, and what its tests check."""
+    sys.path.insert(0, str(ROOT / "python/tests"))
+    import architectures
+    import check_models
+    import models as tested
+
+    folder, used, rows = ROOT / "test/Models", set(), []
+    for name in tested.MODELS:
+        case = tested.make(name)
+        given = case.calls or [case.args, *case.sizes]
+        runs, tests = [], []
+        for path in sorted(folder.glob("*.test")):
+            named = [line for line in commands(path) if re.search(rf"%models/{name}(?!\w)", line)]
+            if not named:
+                continue
+            used.add(path)
+            tests.append(path.stem)
+            runs += named + [line for line in commands(path) if "%models/" not in line]
+        assert any(line.startswith("%check_models ") for line in runs), f"no test of test/Models checks numbers of {name}"
+        checks = [what for pattern, what in CHECKS if any(re.search(pattern, line) for line in runs)]
+        count = f"{len(case.calls)} calls in turn" if case.calls else str(len(given))
+        types = sorted({short(p.dtype) for p in case.model.parameters()}) or ["none"]
+        rows.append([f"`{name}`", described(case.model), ", ".join(types), tensors(given), count, "; ".join(checks), code(tests)])
+    yield f"""# Models
+
+`utils/dev/generate_pages.py` writes this page from the tests. Models have random weights and small sizes; nothing is downloaded. The
+distance of an output from a computation in float64 may be {check_models.LIMIT:g} times that of PyTorch eager, or {check_models.LIMIT:g} millionths of its largest
+element where that is more; integers must be equal.
+
+## Exported models
+
+`utils/testing/models.py` makes these models and `utils/testing/export_models.py` exports each, as `torch.export` leaves it and after
+`run_decompositions()`. `utils/testing/check_models.py` runs both archives through the interpreter and as compiled code, and compares
+every output. One artifact serves all sizes of a model. The last two columns name files of `test/Models`, and what they check besides
+these numbers.
+
+"""
+    yield table(["model", "what it is", "parameters", "inputs", "sizes", "checked besides", "tests"], rows)
+    yield """
+## Shipped archives
+
+`test/Models/Inputs` holds archives with PyTorch's outputs, for machines without PyTorch (`shipped.test`).
+
+"""
+    shipped = sorted(path.parent for path in folder.glob("Inputs/*/model.pt2"))
+    yield table(["archive", "forms", "sizes"], [
+        [f"`{path.name}`", code(sorted(p.name for p in path.glob("*.pt2"))), str(1 + len(list(path.glob("size_*"))))] for path in shipped])
+    yield "\n## Parts of models\n\nOther tests of `test/Models`, in their own words.\n\n"
+    yield table(["test", "what it checks"], [
+        [f"`{path.stem}`", paragraph(path)] for path in sorted(folder.glob("*.test")) if path not in used and path.stem != "shipped"])
+    yield f"""
+## Architectures of transformers
+
+`python/tests/test_architectures.py` compiles these {len(architectures.ARCHITECTURES)} with `torch.compile`, for dynamic batches and
+lengths, and compares three sizes of each with eager. After the second size nothing is compiled again, and no op is left to PyTorch.
+Every sixth architecture runs every time, all of them with `LUMINAL_ALL_ARCHITECTURES=1`.
+
+"""
+    text = (ROOT / "python/tests/architectures.py").read_text()
+    groups = re.findall(r"^    # ([^\n]*)\.\n(.*?)(?=^    # |^\})", text[text.index("\nARCHITECTURES = {"):], re.M | re.S)
+    listed = [(title, [name for name in architectures.ARCHITECTURES if re.search(rf'"{name}"(?=[,:)])', body)]) for title, body in groups]
+    assert sorted(name for _, names in listed for name in names) == sorted(architectures.ARCHITECTURES)
+    yield table(["kind", "architectures"], [[title.lower(), code(names)] for title, names in listed])
+    exceptions = [f"- `{name}` is refused: {reason}." for name, reason in architectures.REFUSED.items()]
+    exceptions += [f"- `{name}` is compiled again at some lengths: {reason}." for name, reason in architectures.FIXED.items()]
+    yield "\nExceptions:\n\n" + "\n".join(exceptions) + "\n"
+
+
+PAGES = {"Ops": ops, "Models": models}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare the pages with what would be written")
-    parser.add_argument("pages", nargs="*", choices=[*PAGES, []], help="Ops; all without any")
+    parser.add_argument("pages", nargs="*", choices=[*PAGES, []], help="Ops, Models; all without any")
     args = parser.parse_args()
     stale = False
     for name in args.pages or PAGES:

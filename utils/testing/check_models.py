@@ -23,6 +23,7 @@ import time
 import npy  # Beside this file.
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+LIMIT = 4.0
 
 
 class Failure(Exception):
@@ -187,7 +188,7 @@ def main():
     parser.add_argument("--keep", type=pathlib.Path, help="folder for the artifacts, MODEL-ARCHIVE.lum")
     parser.add_argument("--artifacts", type=pathlib.Path, help="folder of such artifacts to run instead of compiling")
     parser.add_argument("--compile-option", action="append", default=[], help="passed to luminal-compile")
-    parser.add_argument("--limit", type=float, default=4.0, help="largest ratio that passes (4)")
+    parser.add_argument("--limit", type=float, default=LIMIT, help=f"largest ratio that passes ({LIMIT:g})")
     parser.add_argument("--timeout", type=float, default=120, help="seconds a command may take (120)")
     parser.add_argument("--json", type=pathlib.Path, help="also write the rows there")
     args = parser.parse_args()
