@@ -44,6 +44,7 @@ Tutorial
 Python
 Ops
 Models
+Benchmarks
 LanguageModels
 UserKernels
 Search

@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
 # ===- generate_pages.py - Pages that are written from tables and tests ----------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes pages of docs/ from what they describe:
+"""Writes pages from what they describe:
 
-  Ops.md       from the importer's table (lib/Target/PT2/Aten)
-  Models.md    from the models of the tests (utils/testing/models.py, python/tests/architectures.py) and test/Models; needs PyTorch
+  Ops           from the importer's table (lib/Target/PT2/Aten)
+  Benchmarks    from the results in docs/benchmarks.json
+  README        its section "Measured", from the same results
+  Models        from the models of the tests (utils/testing/models.py, python/tests/architectures.py) and test/Models; needs PyTorch
 
 With --check nothing is written, and a page that is not what would be written is an error.
 """
 import argparse
+import datetime
+import decimal
 import difflib
 import itertools
+import json
 import pathlib
 import re
 import sys
@@ -23,7 +28,7 @@ import aten_table
 
 def table(head, rows):
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + "\n"
+    return "".join("|" + "".join(f" {cell} |" if cell else " |" for cell in cells) + "\n" for cells in lines)
 
 
 def code(names):
@@ -68,6 +73,90 @@ programs of these ops with PyTorch, in the types that the cases of `utils/testin
         yield f"\n## {title(path)}\n\n`{path.relative_to(ROOT)}`\n\n" + table(["op", "overloads", "other names"], rows)
     yield "\n## Refused\n\nErrors name the reason.\n\n" + table(["ops", "why"], [
         [code(op for op in names if op not in known), f"the op {reason}"] for reason, names in aten_table.refusals()])
+
+
+def runs():
+    """Kept results: what was measured on one machine on one day. Figures have as many digits as they were kept with."""
+    return json.loads((ROOT / "docs/benchmarks.json").read_text(), parse_float=decimal.Decimal)
+
+
+def bold(text, is_faster):
+    return f"**{text}**" if is_faster else text
+
+
+def fractions_of(result):
+    """The time of Luminal by that of its fastest peer, for each of the programs that a result is about."""
+    if "fractions" in result:
+        return ", ".join(bold(str(each), each < 1) for each in result["fractions"])
+    fraction = result["luminal"] / min(result["peers"].values())
+    return bold(f"{fraction:.2f}", fraction < 1)
+
+
+def peers_of(result, unit, names):
+    """The times of the peers, and how they were run."""
+    if "fractions" in result:
+        return result["peers"]
+    how = f" ({result['how']})" if "how" in result else ""
+    return ", ".join((f"{name} " if names else "") + f"{time}{unit}" for name, time in result["peers"].items()) + how
+
+
+def machine(run):
+    """Processor, versions and day."""
+    day = datetime.date.fromisoformat(run["date"])
+    return ", ".join([run["processor"], *(f"{name} {version}" for name, version in run["versions"].items()), f"{day.day} {day:%b %Y}"])
+
+
+def once(rows, columns):
+    """Says `same` where a cell of these columns is that of the row above."""
+    return [[("same" if above and above[i] == cell and i in columns else cell) for i, cell in enumerate(row)]
+            for above, row in zip([None, *rows], rows)]
+
+
+def benchmarks():
+    """All results, a section for each machine and day."""
+    yield """# Benchmarks
+
+`utils/dev/generate_pages.py` writes this page from `docs/benchmarks.json`. Each result has the command that measured it, whose help says
+how. *Fraction* is the time of Luminal divided by that of its fastest peer, for each program of the row; it is bold where Luminal is
+faster. Of some results only the fraction was kept, of some no version of the peers.
+[LanguageModels.md](LanguageModels.md) has more figures of language models, [Testing.md](Testing.md) more commands.
+
+To add results, add what one command printed to `docs/benchmarks.json`, with the processor, the versions of the peers and the day, and run
+`utils/dev/generate_pages.py Benchmarks README`.
+"""
+    for run in sorted(runs(), key=lambda run: run["date"], reverse=True):
+        rows = []
+        for result in run["results"]:
+            unit = f" {result['unit']}" if "unit" in result else ""
+            time = f"{result['luminal']}{unit}" if unit else ""
+            rows.append([result["what"], time, peers_of(result, unit, names=True), fractions_of(result), f"`{result['command']}`"])
+        yield f"\n## {machine(run)}\n\n" + table(["", "Luminal", "peers", "fraction", "command"], rows)
+
+
+def readme():
+    """README.md with the tables of its section "Measured" as the results have them."""
+    times, fractions = [], []
+    for run in runs():
+        for result in run["results"]:
+            unit = f" {result['unit']}" if result.get("unit") not in (None, "ms") else ""
+            end = [peers_of(result, unit, names=False), machine(run), f"`{result['command']}`"]
+            if "fractions" in result:
+                fractions.append([result["what"], fractions_of(result), *end])
+            else:
+                is_faster = result["luminal"] < min(result["peers"].values())
+                times.append([result["what"], bold(f"{result['luminal']}{unit}", is_faster), *end])
+    head = lambda figure: ["", figure, "peers", "machine, date", "command"]
+    before, rest = (ROOT / "README.md").read_text().split("\n## Measured\n")
+    after = rest[rest.index("\n## "):]
+    yield f"""{before}
+## Measured
+
+Times in milliseconds a call; bold is faster than every peer of the row. The first peer is eager PyTorch, the second Inductor.
+
+{table(head("Luminal"), once(times, {3, 4}))}
+Time as a fraction of the best peer's; bold is below 1. [docs/Benchmarks.md](docs/Benchmarks.md) has all results by machine and day.
+
+{table(head("fraction"), once(fractions, {2, 3, 4}))}{after}"""
 
 
 # What a command of a test in test/Models holds a model to, besides numbers.
@@ -190,24 +279,24 @@ Every sixth architecture runs every time, all of them with `LUMINAL_ALL_ARCHITEC
     yield "\nExceptions:\n\n" + "\n".join(exceptions) + "\n"
 
 
-PAGES = {"Ops": ops, "Models": models}
+PAGES = {"Ops": ops, "Benchmarks": benchmarks, "README": readme, "Models": models}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare the pages with what would be written")
-    parser.add_argument("pages", nargs="*", choices=[*PAGES, []], help="Ops, Models; all without any")
+    parser.add_argument("pages", nargs="*", choices=[*PAGES, []], help="as above; all without any")
     args = parser.parse_args()
     stale = False
     for name in args.pages or PAGES:
-        path, text = ROOT / f"docs/{name}.md", "".join(PAGES[name]())
+        path, text = ROOT / ("README.md" if name == "README" else f"docs/{name}.md"), "".join(PAGES[name]())
         if not args.check:
             path.write_text(text)
             continue
         written = path.read_text() if path.exists() else ""
-        difference = list(difflib.unified_diff(written.splitlines(), text.splitlines(), f"docs/{name}.md", "generated", n=0, lineterm=""))
-        print(*difference, *([f"docs/{name}.md: error: is not what utils/dev/generate_pages.py writes"] if difference else []),
-              sep="\n", end="\n" if difference else "")
+        difference = list(difflib.unified_diff(written.splitlines(), text.splitlines(), str(path), "generated", n=0, lineterm=""))
+        if difference:
+            print(*difference, f"{path.relative_to(ROOT)}: error: is not what utils/dev/generate_pages.py writes", sep="\n")
         stale |= bool(difference)
     return 1 if stale else 0
 
