@@ -218,6 +218,12 @@ static ChunkFn intFunction(llir::Fn fn, DType t) {
     return intBinary(t, floorDivide);
   case Fn::FloorMod:
     return intBinary(t, floorModulo);
+  case Fn::BitAnd:
+    return intBinary(t, [](int64_t a, int64_t b) { return a & b; });
+  case Fn::BitOr:
+    return intBinary(t, [](int64_t a, int64_t b) { return a | b; });
+  case Fn::BitXor:
+    return intBinary(t, [](int64_t a, int64_t b) { return a ^ b; });
   default:
     return {};
   }

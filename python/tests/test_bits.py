@@ -26,6 +26,35 @@ def test_storage_types():
     helpers.same(helpers.compile(narrow)(torch.arange(-3, 4)), narrow(torch.arange(-3, 4)))
 
 
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.bool], ids=str)
+def test_bitwise(dtype):
+    """Random integers of any sign: elements with elements, rows and scalars, constants and masks; shifts by constants and elements."""
+    def function(a, b):
+        results = []
+        for f in (torch.bitwise_and, torch.bitwise_or, torch.bitwise_xor):
+            results += f(a, b), f(a, b[0]), f(a[:, :1], b), f(a, b[0, 0]), f(a, 1)
+        results.append(~a & b)
+        if a.dtype != torch.bool:
+            results += a & 0x55, a & 15, a | -3 if a.dtype.is_signed else a | 3, a ^ 0x35, a >> 3, a << 2, a << 7, a >> (b & 7), a << (b & 7), a & 0, (a ^ b) % 64
+        return results
+
+    generator = torch.Generator().manual_seed(5)
+    random = lambda: torch.randint(-2**63, 2**63 - 1, (7, 67), generator=generator).to(dtype)
+    a, b = random(), random() > 0 if dtype == torch.bool else random()
+    helpers.same(helpers.compile(function)(a, b), function(a, b))
+
+
+def test_spatial_hash():
+    """The rows of a table that a hash of three coordinates picks; indices of every sign."""
+    def function(x, table):
+        i = x.floor().long()
+        h = (i[..., 0] * 1) ^ (i[..., 1] * 2654435761) ^ (i[..., 2] * 805459861)
+        return table[h % table.shape[0]], table[h & 1023]
+
+    x, table = torch.randn(50, 8, 3) * 1000, torch.randn(2**12, 2)
+    helpers.same(helpers.compile(function)(x, table), function(x, table))
+
+
 def test_bit_casts():
     """Casts between types of equal and different widths, of an argument and of a value; NaN keeps its bits."""
     def function(x, h, i):

@@ -53,6 +53,8 @@ MATH = [
     ("bits-mixed", each(BITS), [WORDS.reshape(2, 7), SHORT2[:7]]),
     ("bits-bytes", lambda a, b: tuple(f(a, b) for f in BITS) + (a & 15, a >> 4, a << 2, a >> 7, a | 1),
      [ints(9, low=0, high=256).to(torch.uint8), ints(9, low=0, high=256, seed=1).to(torch.uint8)]),
+    *((f"bits-{str(t).removeprefix('torch.')}", lambda a, b: tuple(f(a, b) for f in BITS) + tuple(f(a, b[:1]) for f in BITS) + (a & -2, a ^ 1, a >> 2, a << 5),
+       [WORDS.to(t).reshape(2, 7), WORDS2.to(t)[:7]]) for t in (torch.int8, torch.int16)),
     # Bits come from integers: what checks against float64 would widen floats first.
     ("bit-casts", lambda i, w: (i.view(f32) * 2, i.view(f16).view(i32), i.view(torch.int16), i.view(torch.uint8), i.view(i64), i.view(f64).view(i64),
                                 w.view(i32), w.view(bf16).view(torch.int16), w.view(torch.int8).view(i32), i[0, 0].view(f32),

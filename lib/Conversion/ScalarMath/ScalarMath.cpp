@@ -5,6 +5,7 @@
 #include "Lanes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace luminal;
 using namespace mlir;
@@ -72,8 +73,14 @@ static Value emitAbsInt(Lanes &m, Value x) {
                   x);
 }
 
-/// Python's floor division, or its remainder.
+/// Python's floor division, or its remainder. By 2^k, a shift or the low k
+/// bits.
 static Value emitFloorInt(Lanes &m, Value x, Value y, bool isRemainder) {
+  APInt divisor;
+  if (matchPattern(y, m_ConstantInt(&divisor)) && divisor.isPowerOf2() &&
+      !divisor.isNegative())
+    return isRemainder ? m.andi(x, divisor.getSExtValue() - 1)
+                       : m.shrs(x, divisor.logBase2());
   using P = arith::CmpIPredicate;
   Division d = divideInts(m, x, y);
   Value zero = m.integer(x, 0);
@@ -194,6 +201,9 @@ static constexpr FnCode kFunctions[] = {
      .f32 = op<arith::RemFOp>},
     {.fn = Fn::FloorDiv, .integer = code<emitFloorInt, false>, .f32 = code<emitFloorFloat, false>},
     {.fn = Fn::FloorMod, .integer = code<emitFloorInt, true>, .f32 = code<emitFloorFloat, true>},
+    {.fn = Fn::BitAnd, .integer = op<arith::AndIOp>},
+    {.fn = Fn::BitOr, .integer = op<arith::OrIOp>},
+    {.fn = Fn::BitXor, .integer = op<arith::XOrIOp>},
     {.fn = Fn::Max, .integer = op<arith::MaxSIOp>, .boolean = code<&Lanes::either>, .f32 = code<emitMaxFloat>},
     {.fn = Fn::Min, .integer = op<arith::MinSIOp>, .boolean = code<&Lanes::both>, .f32 = code<emitMinFloat>},
     {.fn = Fn::LessThan, .integer = compare<IntIs::slt>, .boolean = compare<IntIs::ult>, .f32 = code<&Lanes::lt>},

@@ -150,6 +150,27 @@ static FastConstraint isTable(ArrayRef<double> values) {
   };
 }
 
+/// Holds if the class contains a constant with the powers of two of its integer
+/// type, one for each bit, in ascending or descending order.
+static FastConstraint isPowerTable(bool descending) {
+  return [=](MatchContext &c, NativeArgs args, NativeResults &) {
+    bool found = false;
+    c.forEachNode(args[0].asClass(), "hlir.constant", [&](const MatchedOp &op) {
+      auto table =
+          dyn_cast_or_null<DenseIntElementsAttr>(c.attrOf(op, "value"));
+      if (!table || table.isSplat())
+        return true;
+      auto values = table.getValues<APInt>();
+      unsigned width = (*values.begin()).getBitWidth();
+      found = table.getNumElements() == width;
+      for (auto [k, value] : llvm::enumerate(values))
+        found &= found && value.isOneBitSet(descending ? width - 1 - k : k);
+      return !found;
+    });
+    return found;
+  };
+}
+
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
@@ -381,6 +402,19 @@ static bool repeatsVector(MatchContext &c, NativeArgs args, NativeResults &) {
          mapOf(args[0]) == simplified(c, dims(rank - 1, rank), type);
 }
 
+/// The map of the rows of a tensor of type `t`, along whose last dim it
+/// repeats.
+static bool rowMap(MatchContext &c, NativeArgs args, NativeResults &results) {
+  RankedTensorType type = tensorOf(c, args[1]);
+  MapAttr map = mapOf(args[0]);
+  unsigned rank = type.getRank();
+  if (rank == 0 || map.usesDim(rank - 1))
+    return false;
+  results.push_back(
+      Attribute(simplified(c, map.getResults(), tensorOf(c, args[2]))));
+  return true;
+}
+
 static bool repeatsScalar(MatchContext &, NativeArgs args, NativeResults &) {
   return mapOf(args[0]).getResults().empty();
 }
@@ -488,6 +522,8 @@ void luminal::eqsat::addNatives(RuleSetBuilder &set) {
   set.constraint("IsUnfoldedNumber", isUnfoldedNumber);
   set.constraint("IsErfExponents", isTable(hlir::kErfExponents));
   set.constraint("IsErfWeights", isTable(hlir::kErfWeights));
+  set.constraint("IsAscendingPowers", isPowerTable(/*descending=*/false));
+  set.constraint("IsDescendingPowers", isPowerTable(/*descending=*/true));
   set.constraint("Number", number);
   set.rewrite("Fold", fold);
 
@@ -515,6 +551,7 @@ void luminal::eqsat::addNatives(RuleSetBuilder &set) {
   set.constraint("RepeatsRows", repeatsRows);
   set.constraint("RowsOfLines", rowsOfLines);
   set.constraint("RepeatsVector", repeatsVector);
+  set.constraint("RowMap", rowMap);
   set.constraint("RepeatsScalar", repeatsScalar);
   set.rewrite("ScalarMap", scalarMap);
   set.constraint("IsIdentityMap", isIdentityMap);

@@ -189,6 +189,7 @@ static void populateMath(RuleSetBuilder &set) {
         {"Gelu", "GeluHalfLast", "GeluDiv", "GeluDivHalfLast"});
   state(Fn::GeluTanh, kFloat, {"GeluSigmoid", "GeluTanh", "GeluTanhHalfLast"});
   state(Fn::Pow, kFloat, {"Pow"});
+  state(Promise::exact(), kInteger, {"BitAnd", "BitOr", "BitXor"});
 }
 
 static void populateNarrow(RuleSetBuilder &set) {

@@ -39,6 +39,8 @@ for t in FLOATS + INTS:
 for t in INTS:
     kernel("neg", [t], t)
     kernel("abs", [t], t)
+    for fn in ["bit_and", "bit_or", "bit_xor"]:
+        kernel(fn, [t, t], t)
 for fn in ["mul", "or"]:
     kernel(fn, ["i1", "i1"], "i1")
 kernel("not", ["i1"], "i1")

@@ -337,3 +337,22 @@ func.func @shared_bin(%x: tensor<1x128xf32>) -> tensor<128xi64> {
   %r = llir.elementwise cast(%c) : (tensor<128xf32>) -> tensor<128xi64>
   return %r : tensor<128xi64>
 }
+
+// The bits of a number that is not negative bound those that it shares with any.
+// CHECK-LABEL: func.func @bits
+// CHECK: llir.gather %{{.*}}, %{{.*}} : tensor<8xf32>
+func.func @bits(%x: tensor<8xf32>, %i: tensor<2xi64>) -> tensor<2xf32> {
+  %m = llir.constant dense<7> : tensor<2xi64>
+  %j = llir.elementwise bit_and(%i, %m) : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+  %r = llir.gather %x, %j {checked} : tensor<8xf32>, tensor<2xi64> -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+
+// CHECK-LABEL: func.func @bits_of_negative
+// CHECK: {checked}
+func.func @bits_of_negative(%x: tensor<8xf32>, %i: tensor<2xi64>) -> tensor<2xf32> {
+  %m = llir.constant dense<-8> : tensor<2xi64>
+  %j = llir.elementwise bit_and(%i, %m) : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+  %r = llir.gather %x, %j {checked} : tensor<8xf32>, tensor<2xi64> -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}

@@ -254,6 +254,12 @@ private:
       return either(a[0].f * a[1].f, a[0].i * a[1].i);
     case Fn::Div:
       return floats(a[0].f / a[1].f);
+    case Fn::BitAnd:
+      return Element{0, a[0].i & a[1].i};
+    case Fn::BitOr:
+      return Element{0, a[0].i | a[1].i};
+    case Fn::BitXor:
+      return Element{0, a[0].i ^ a[1].i};
     case Fn::Max:
       return either(std::max(a[0].f, a[1].f), std::max(a[0].i, a[1].i));
     case Fn::LessThan:

@@ -287,10 +287,10 @@ TEST(ScalarAccuracyTable, EveryFunctionIsMeasured) {
     for (const struct Binary &b : kBinary)
       measured |= b.fn == *fn;
     // These select or compare, or the tests of casts check every rounding.
-    bool isOther = llvm::is_contained({Fn::Cast, Fn::Bitcast, Fn::Not,
-                                       Fn::IsNan, Fn::LessThan, Fn::LessEqual,
-                                       Fn::Equal, Fn::Or, Fn::Select},
-                                      *fn);
+    bool isOther = llvm::is_contained(
+        {Fn::Cast, Fn::Bitcast, Fn::Not, Fn::IsNan, Fn::LessThan, Fn::LessEqual,
+         Fn::Equal, Fn::Or, Fn::BitAnd, Fn::BitOr, Fn::BitXor, Fn::Select},
+        *fn);
     EXPECT_TRUE(measured != isOther) << stringifyFn(*fn).str();
   }
 }

@@ -256,12 +256,16 @@ TEST(ScalarMath, IntegerDivisionNeverTraps) {
            return int64_t(0 - uint64_t(x));
          return x / y - (x % y != 0 && (x % y < 0) != (y < 0));
        }},
-      {Fn::FloorMod, [](int64_t x, int64_t y) {
+      {Fn::FloorMod,
+       [](int64_t x, int64_t y) {
          if (y == 0 || y == -1)
            return int64_t(0);
          int64_t r = x % y;
          return r != 0 && (r < 0) != (y < 0) ? r + y : r;
-       }}};
+       }},
+      {Fn::BitAnd, [](int64_t x, int64_t y) { return x & y; }},
+      {Fn::BitOr, [](int64_t x, int64_t y) { return x | y; }},
+      {Fn::BitXor, [](int64_t x, int64_t y) { return x ^ y; }}};
   int64_t values[] = {0,
                       1,
                       -1,

@@ -213,6 +213,11 @@ unsigned Generator::apply(Fn fn, std::vector<unsigned> operands, DType result) {
   case Fn::Pow:
     node.most = std::pow(std::max(a, 1 / x), b);
     break;
+  case Fn::BitAnd:
+  case Fn::BitOr:
+  case Fn::BitXor:
+    node.most = 2 * std::max(a, b) + 1;
+    break;
   default:
     node.most = std::max(a, b) + 1;
     break;

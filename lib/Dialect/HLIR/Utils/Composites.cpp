@@ -163,6 +163,56 @@ Value Composer::equal(Value a, Value b) {
 }
 
 //===----------------------------------------------------------------------===//
+// Bits
+//===----------------------------------------------------------------------===//
+
+/// Bit k of x is the sign of x * 2^(width - 1 - k), which wraps. The sum of the
+/// powers of two of the bits that both operands have is exact.
+Value Composer::bitAnd(Value a, Value b) {
+  Type type = elementOf(a), wide = computedType(type);
+  if (type.isInteger(1))
+    return logicalAnd(a, b);
+  if (wide != type)
+    return cast(bitAnd(cast(a, wide), cast(b, wide)), type);
+  unsigned width = type.getIntOrFloatBitWidth();
+  SmallVector<Expr> extents = getExtents(a), map = identityMap(extents.size());
+  Expr bit = Expr::dim(extents.size());
+  extents.push_back(Expr(int64_t(width)));
+  auto table = [&](auto exponentOf) {
+    SmallVector<APInt> powers;
+    for (unsigned k = 0; k < width; ++k)
+      powers.push_back(APInt::getOneBitSet(width, exponentOf(k)));
+    auto of = RankedTensorType::get({int64_t(width)}, type);
+    Value constant = ConstantOp::create(builder, loc, of,
+                                        DenseElementsAttr::get(of, powers));
+    return view(constant, extents, {bit});
+  };
+  Value places = table([](unsigned k) { return k; });
+  Value factors = table([=](unsigned k) { return width - 1 - k; });
+  Value zero = splatInt(places, 0);
+  auto bits = [&](Value x) {
+    return less(mul(view(x, extents, map), factors), zero);
+  };
+  return reduceSum(select(logicalAnd(bits(a), bits(b)), places, zero),
+                   {unsigned(extents.size() - 1)}, /*keepDim=*/false);
+}
+
+/// By the identity a + b = (a | b) + (a & b), which holds with wrapping.
+Value Composer::bitOr(Value a, Value b) {
+  if (elementOf(a).isInteger(1))
+    return logicalOr(a, b);
+  return sub(add(a, b), bitAnd(a, b));
+}
+
+/// By the identity a + b = (a ^ b) + 2 (a & b), which holds with wrapping.
+Value Composer::bitXor(Value a, Value b) {
+  if (elementOf(a).isInteger(1))
+    return logicalXor(a, b);
+  Value both = bitAnd(a, b);
+  return sub(add(a, b), add(both, both));
+}
+
+//===----------------------------------------------------------------------===//
 // Order, sign and rounding: exact
 //===----------------------------------------------------------------------===//
 

@@ -55,5 +55,16 @@ std::optional<double> llir::evaluate(Fn fn, llvm::ArrayRef<double> operands) {
 }
 
 bool llir::isCommutative(Fn fn) {
-  return fn == Fn::Add || fn == Fn::Mul || fn == Fn::Equal || fn == Fn::Or;
+  switch (fn) {
+  case Fn::Add:
+  case Fn::Mul:
+  case Fn::Equal:
+  case Fn::Or:
+  case Fn::BitAnd:
+  case Fn::BitOr:
+  case Fn::BitXor:
+    return true;
+  default:
+    return false;
+  }
 }

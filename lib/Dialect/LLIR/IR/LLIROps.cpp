@@ -38,6 +38,8 @@ static StringRef describe(OperandTypes types) {
   switch (types) {
   case OperandTypes::Float:
     return "f16, bf16, f32 or f64";
+  case OperandTypes::Integer:
+    return "i32 or i64";
   case OperandTypes::Number:
     return "a float, i32 or i64";
   case OperandTypes::NumberOrBool:
@@ -55,6 +57,8 @@ static bool accepts(OperandTypes types, Type type) {
   switch (types) {
   case OperandTypes::Float:
     return isa<FloatType>(type) && isComputeType(type);
+  case OperandTypes::Integer:
+    return isa<IntegerType>(type) && isComputeType(type);
   case OperandTypes::Number:
     return isComputeType(type);
   case OperandTypes::NumberOrBool:

@@ -397,6 +397,13 @@ Interval ValueRanges::computeElementwise(ElementwiseOp op) {
     if (b.lo && b.hi && symbols.provablyLess(0, *b.lo))
       range = {std::nullopt, Expr(0), *b.hi - 1};
     return range;
+  case Fn::BitAnd:
+    // An operand that is not negative has no sign bit, and bounds the result.
+    for (const Interval &x : {a, b})
+      if (x.lo && x.hi && symbols.provablyNonNegative(*x.lo))
+        range = {std::nullopt, Expr(0),
+                 range.hi ? smaller(range.hi, x.hi) : x.hi};
+    return range;
   case Fn::FloorDiv:
     if (exact && !b.exact->hasDims() && symbols.provablyLess(0, *b.exact))
       return ofExact(Expr::floorDiv(*a.exact, *b.exact), op.getResult());

@@ -12,48 +12,11 @@ using namespace luminal::pt2;
 //===----------------------------------------------------------------------===//
 // Bits of integers
 //===----------------------------------------------------------------------===//
-//
-// A remainder by 2^k keeps the low k bits, whatever the sign. So a mask of low
-// ones is a remainder, and a mask with a run of ones is the difference of two.
-// For an op on two tensors, both are expanded into their bits.
 
 static unsigned widthOf(OpCall &o, Value x) {
   return o.element(x).getIntOrFloatBitWidth();
 }
-/// The low `bits` bits of each element.
-static Value lowBits(OpCall &o, Value x, unsigned bits) {
-  if (bits == 0)
-    return o.c.splatInt(x, 0);
-  if (bits >= widthOf(o, x))
-    return x;
-  if (bits == widthOf(o, x) - 1) {
-    // 2^bits equals the minimum of the type: adding it clears the sign bit.
-    Value least = o.c.splatInt(x, int64_t(uint64_t(1) << (bits)));
-    return o.c.select(o.c.less(x, o.c.splatInt(x, 0)), o.c.add(x, least), x);
-  }
-  return o.c.floorMod(x, o.c.splatInt(x, int64_t(1) << bits));
-}
-static Value andConstant(OpCall &o, Value x, uint64_t mask) {
-  unsigned width = widthOf(o, x);
-  if (width < 64)
-    mask &= (uint64_t(1) << width) - 1;
-  Value sum;
-  for (unsigned i = 0; i < width;) {
-    if (!(mask >> i & 1)) {
-      ++i;
-      continue;
-    }
-    unsigned end = i;
-    while (end < width && (mask >> end & 1))
-      ++end;
-    Value run = lowBits(o, x, end);
-    if (i)
-      run = o.c.sub(run, lowBits(o, x, i));
-    sum = sum ? o.c.add(sum, run) : run;
-    i = end;
-  }
-  return sum ? sum : o.c.splatInt(x, 0);
-}
+
 /// A table of values, one per bit, along the last dim of `like`.
 static Value bitTable(OpCall &o, Value like, ArrayRef<int64_t> values) {
   Composer &c = o.c;
@@ -70,60 +33,21 @@ static Value bitTable(OpCall &o, Value like, ArrayRef<int64_t> values) {
   SmallVector<Expr> extents = o.extents(like);
   return c.view(table, extents, {Expr::dim(extents.size() - 1)});
 }
-static Value andBits(OpCall &o, Value x, Value y) {
-  Composer &c = o.c;
-  unsigned width = widthOf(o, x);
-  SmallVector<Expr> extents = o.extents(x), map = identityMap(extents.size());
-  unsigned last = extents.size();
-  extents.push_back(Expr(int64_t(width) - 1));
-  SmallVector<int64_t> values, moduli;
-  for (unsigned k = 0; k + 1 < width; ++k) {
-    values.push_back(int64_t(1) << k);
-    // For the highest k, 2^(width - 1) overflows to the minimum of the type,
-    // and no remainder is taken (below).
-    moduli.push_back(int64_t(uint64_t(1) << (k + 1)));
-  }
-  auto negative = [&](Value v) { return c.less(v, c.splatInt(v, 0)); };
-  auto bits = [&](Value v) {
-    Value low = lowBits(o, v, width - 1);
-    Value spread = c.view(low, extents, map);
-    Value modulus = bitTable(o, spread, moduli);
-    // The elements are not negative, so C's remainder applies.
-    Value rest = c.select(negative(modulus), spread, c.fmod(spread, modulus));
-    return c.lessEqual(bitTable(o, spread, values), rest);
-  };
-  Value both = c.logicalAnd(bits(x), bits(y));
-  Value place = bitTable(o, c.view(x, extents, map), values);
-  Value sum =
-      c.reduceSum(c.select(both, place, c.splatInt(place, 0)), {last}, false);
-  Value top = c.logicalAnd(negative(x), negative(y));
-  Value least = c.splatInt(x, int64_t(uint64_t(1) << (width - 1)));
-  return c.select(top, c.add(sum, least), sum);
-}
 
 enum class Bits { And, Or, Xor };
 template <Bits kind>
 static Status bitwise(OpCall &o) {
   Composer &c = o.c;
   Operand a = o.operand("self"), b = o.operand("other");
-  if (!a.tensor)
-    std::swap(a, b);
   Type type = o.promote({a, b});
   LUMINAL_TRY(operands, o.promotePair(a, b));
   auto [x, y] = operands;
   if (isa<FloatType>(type))
     return o.fail("is not defined for floats");
-  if (o.isBool(x))
-    return o.ret(kind == Bits::And  ? c.logicalAnd(x, y)
-                 : kind == Bits::Or ? c.logicalOr(x, y)
-                                    : c.logicalXor(x, y));
-  auto mask = b.tensor ? std::nullopt : b.number.integer.asConstant();
-  Value both = mask ? andConstant(o, x, uint64_t(*mask)) : andBits(o, x, y);
-  if (kind == Bits::Or)
-    both = c.sub(c.add(x, y), both);
-  if (kind == Bits::Xor)
-    both = c.sub(c.add(x, y), c.add(both, both));
-  return o.ret(c.cast(both, type));
+  Value result = kind == Bits::And  ? c.bitAnd(x, y)
+                 : kind == Bits::Or ? c.bitOr(x, y)
+                                    : c.bitXor(x, y);
+  return o.ret(c.cast(result, type));
 }
 
 /// Two to the power of each element, which is in [0, width); a gather from a
@@ -150,17 +74,23 @@ static Status shift(OpCall &o) {
   // Storage types are computed in 32 bits; the cast back truncates.
   int64_t width = type.getIntOrFloatBitWidth();
   int64_t most = left || type.isUnsignedInteger() ? width : width - 1;
-  Value zero = c.splatInt(x, 0), limit = c.splatInt(x, most);
-  Value beyond = c.logicalOr(c.less(y, zero), c.lessEqual(limit, y));
-  Value factor = powerOfTwo(o, c.select(beyond, zero, y), widthOf(o, x));
-  Value result;
-  if (left)
-    result = c.select(beyond, zero, c.mul(x, factor));
-  else
-    // If all bits are shifted out, the sign remains.
-    result =
-        c.select(beyond, c.select(c.less(x, zero), c.splatInt(x, -1), zero),
-                 c.floorDiv(x, factor));
+  Value zero = c.splatInt(x, 0);
+  auto amount = b.tensor ? std::nullopt : b.number.integer.asConstant();
+  bool isInside = amount && *amount >= 0 && *amount < most;
+  Value beyond, factor;
+  if (isInside) {
+    factor = c.splatInt(x, int64_t(uint64_t(1) << *amount));
+  } else {
+    beyond = c.logicalOr(c.less(y, zero), c.lessEqual(c.splatInt(x, most), y));
+    factor = powerOfTwo(o, c.select(beyond, zero, y), widthOf(o, x));
+  }
+  Value result = left ? c.mul(x, factor) : c.floorDiv(x, factor);
+  if (!isInside) {
+    // If all bits are shifted out to the right, the sign remains.
+    Value rest =
+        left ? zero : c.select(c.less(x, zero), c.splatInt(x, -1), zero);
+    result = c.select(beyond, rest, result);
+  }
   return o.ret(c.cast(result, type));
 }
 

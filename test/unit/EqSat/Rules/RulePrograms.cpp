@@ -786,7 +786,7 @@ std::vector<RuleProgram> structure() {
 std::vector<RuleProgram> luminal::test::allRulePrograms() {
   std::vector<RuleProgram> list = scalarFunctions();
   for (auto more : {conversions, tensorFunctions, structure, orderPrograms,
-                    scanPrograms, updatePrograms})
+                    scanPrograms, updatePrograms, anglePrograms})
     llvm::append_range(list, more());
   return list;
 }

@@ -49,6 +49,8 @@ std::vector<RuleProgram> orderPrograms();
 std::vector<RuleProgram> scanPrograms();
 /// The programs that update rows.
 std::vector<RuleProgram> updatePrograms();
+/// The programs of inverse trigonometric functions and of the bits of integers.
+std::vector<RuleProgram> anglePrograms();
 
 /// Stride over the programs: the release build tests their results, and a
 /// sanitized build takes ten times as long.

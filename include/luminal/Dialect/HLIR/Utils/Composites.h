@@ -124,6 +124,11 @@ public:
   /// To nearest, ties to even.
   mlir::Value round(mlir::Value x);
 
+  // The bits of integers.
+  mlir::Value bitAnd(mlir::Value a, mlir::Value b);
+  mlir::Value bitOr(mlir::Value a, mlir::Value b);
+  mlir::Value bitXor(mlir::Value a, mlir::Value b);
+
   // Logic: i1 in, i1 out; comparisons as in IEEE 754 and PyTorch (NaN is
   // unequal to everything).
   mlir::Value logicalNot(mlir::Value x);

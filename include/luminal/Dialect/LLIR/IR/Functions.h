@@ -14,8 +14,8 @@
 namespace luminal::llir {
 
 /// The element types that a function accepts as operands. `Number` is a float
-/// type with arithmetic, i32 or i64.
-enum class OperandTypes { Float, Number, NumberOrBool, Bool, Any };
+/// type with arithmetic, i32 or i64; `Integer` is one of the last two.
+enum class OperandTypes { Float, Integer, Number, NumberOrBool, Bool, Any };
 
 /// Returns the operand types that `fn` accepts.
 OperandTypes getOperandTypes(Fn fn);

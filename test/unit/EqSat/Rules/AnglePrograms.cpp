@@ -1,0 +1,27 @@
+//===- AnglePrograms.cpp - Inverse trigonometric functions and bits -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "RulePrograms.h"
+
+using namespace mlir;
+using namespace luminal;
+using namespace luminal::test;
+
+std::vector<RuleProgram> luminal::test::anglePrograms() {
+  std::vector<RuleProgram> list;
+  std::pair<const char *, Value (hlir::Composer::*)(Value, Value)> bits[] = {
+      {"bit_and", &hlir::Composer::bitAnd},
+      {"bit_or", &hlir::Composer::bitOr},
+      {"bit_xor", &hlir::Composer::bitXor}};
+  for (const char *type : {"i32", "i64"})
+    for (auto [fn, method] : bits)
+      for (std::vector<std::string> shape :
+           {std::vector<std::string>{"200"}, {"s0", "7"}})
+        list.push_back({fn + std::string(" of ") + type,
+                        {{shape, type}, {shape, type}},
+                        [method](hlir::Composer &c, ArrayRef<Value> v) {
+                          return (c.*method)(v[0], v[1]);
+                        },
+                        {{fn}}});
+  return list;
+}
