@@ -123,6 +123,24 @@ def wc(t):
     w = mp.sqrt(t)
     return (w * mp.coth(w) - 1) / t
 show("tanh f64 for f32 results: q(t), w coth w = 1 + t q(t), t = w^2", wc, 0, (L / 2 * mp.mpf('1.001')) ** 2, 2, lambda t: t)
+def at(t):
+    if t == 0: return mp.mpf(1)
+    x = mp.sqrt(t)
+    return mp.atan(x) / x
+show("atan f64 for f32 results: p(t), atan(x) = x p(x^2), |x| <= 1", at, 0, 1, 12, lambda t: 1 / at(t))
+def at3(t):
+    if t == 0: return -mp.mpf(1) / 3
+    x = mp.sqrt(t)
+    return (mp.atan(x) / x - 1) / t
+C = (mp.sqrt(2) - 1) ** 2 * mp.mpf('1.00001')
+show("atan narrow: q(t), atan(x) = x (1 + t q(t)), t = x^2, |x| <= tan(pi/8)", at3, 0, C, 4, lambda t: t)
+show("atan f64: q(t), as before", at3, 0, C, 10, lambda t: t)
+def as3(t):
+    if t == 0: return mp.mpf(1) / 6
+    x = mp.sqrt(t)
+    return (mp.asin(x) / x - 1) / t
+show("asin f32: q(t), asin(x) = x (1 + t q(t)), t = x^2, |x| <= 1/2", as3, 0, mp.mpf(1) / 4, 5, lambda t: t)
+show("asin f64: q(t), as before", as3, 0, mp.mpf(1) / 4, 12, lambda t: t)
 K = mp.mpf(3)
 def ex(u):
     z = K * (1 + u) / (1 - u)

@@ -24,7 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FUNCTIONS = {
     "Exp": (torch.exp, None), "Exp2": (torch.exp2, None), "Expm1": (torch.expm1, None), "Log": (torch.log, None),
     "Log2": (torch.log2, None), "Log1p": (torch.log1p, None), "Sin": (torch.sin, None), "Cos": (torch.cos, None),
-    "Tanh": (torch.tanh, None), "Erf": (torch.erf, None), "Rsqrt": (torch.rsqrt, None), "Sqrt": (torch.sqrt, None),
+    "Tanh": (torch.tanh, None), "Erf": (torch.erf, None), "Atan": (torch.atan, None), "Asin": (torch.asin, None), "Acos": (torch.acos, None), "Rsqrt": (torch.rsqrt, None), "Sqrt": (torch.sqrt, None),
     "Recip": (torch.reciprocal, None), "Sigmoid": (torch.sigmoid, None), "Silu": (F.silu, lambda x: x / (1 + torch.exp(-x))),
     "Gelu": (F.gelu, lambda x: x / 2 * torch.erfc(x * -0.7071067811865475244)),
     "GeluTanh": (lambda x: F.gelu(x, approximate="tanh"),

@@ -29,7 +29,7 @@ import torch.nn.functional as F
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FUNCTIONS = {
     "exp": torch.exp, "exp2": torch.exp2, "log2": torch.log2, "sin": torch.sin, "cos": torch.cos, "tanh": torch.tanh,
-    "erf": torch.erf, "sigmoid": torch.sigmoid, "recip": torch.reciprocal, "sqrt": torch.sqrt, "rsqrt": torch.rsqrt,
+    "erf": torch.erf, "atan": torch.atan, "asin": torch.asin, "acos": torch.acos, "sigmoid": torch.sigmoid, "recip": torch.reciprocal, "sqrt": torch.sqrt, "rsqrt": torch.rsqrt,
     "log": torch.log, "expm1": torch.expm1, "log1p": torch.log1p, "silu": F.silu, "gelu": F.gelu,
     "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
 }

@@ -177,6 +177,8 @@ mlir::Value emitSinCosF32(Lanes &m, mlir::Value x, bool cosine);
 mlir::Value emitSigmoidF32(Lanes &m, mlir::Value x, bool timesX);
 mlir::Value emitErfF32(Lanes &m, mlir::Value x);
 mlir::Value emitGeluF32(Lanes &m, mlir::Value x);
+mlir::Value emitAtanF32(Lanes &m, mlir::Value x);
+mlir::Value emitAsinF32(Lanes &m, mlir::Value x, bool cosine);
 
 // Of an f32 that an f16 or a bf16 was, exact enough to be rounded to that type.
 mlir::Value emitSigmoidNarrow(Lanes &m, mlir::Value x, bool timesX);
@@ -184,6 +186,7 @@ mlir::Value emitGeluNarrow(Lanes &m, mlir::Value x);
 mlir::Value emitGeluTanhNarrow(Lanes &m, mlir::Value x);
 mlir::Value emitErfNarrow(Lanes &m, mlir::Value x);
 mlir::Value emitTanhNarrow(Lanes &m, mlir::Value x);
+mlir::Value emitAtanNarrow(Lanes &m, mlir::Value x);
 
 // Of f32, computed in f64 and rounded once.
 mlir::Value emitExpm1ThroughF64(Lanes &m, mlir::Value x);
@@ -213,6 +216,8 @@ mlir::Value emitLog2F64(Lanes &m, mlir::Value x);
 mlir::Value emitLog1pF64(Lanes &m, mlir::Value x);
 mlir::Value emitSinCosF64(Lanes &m, mlir::Value x, bool cosine);
 mlir::Value emitTanhF64(Lanes &m, mlir::Value x);
+mlir::Value emitAtanF64(Lanes &m, mlir::Value x);
+mlir::Value emitAsinF64(Lanes &m, mlir::Value x, bool cosine);
 mlir::Value emitSigmoidF64(Lanes &m, mlir::Value x, bool timesX);
 mlir::Value emitGeluTanhF64(Lanes &m, mlir::Value x);
 

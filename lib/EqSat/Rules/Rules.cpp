@@ -185,6 +185,9 @@ static void populateMath(RuleSetBuilder &set) {
   state(Fn::Log1p, kFloat, {"Log1p"});
   state(Fn::Cos, kFloat, {"Cos"});
   state(Fn::Erf, kFloat, {"Erf"});
+  state(Fn::Atan, kFloat, {"Atan"});
+  state(Fn::Asin, kFloat, {"Asin"});
+  state(Fn::Acos, kFloat, {"Acos"});
   state(Fn::Gelu, kFloat,
         {"Gelu", "GeluHalfLast", "GeluDiv", "GeluDivHalfLast"});
   state(Fn::GeluTanh, kFloat, {"GeluSigmoid", "GeluTanh", "GeluTanhHalfLast"});

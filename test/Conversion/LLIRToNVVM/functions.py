@@ -3,7 +3,7 @@
 
 FLOATS = ["f32", "f16", "bf16", "f64"]
 INTS = ["i32", "i64"]
-UNARY_FLOAT = ("neg abs exp exp2 expm1 log log2 log1p sin cos tanh erf sqrt rsqrt recip sigmoid silu gelu gelu_tanh "
+UNARY_FLOAT = ("neg abs exp exp2 expm1 log log2 log1p sin cos tanh erf atan asin acos sqrt rsqrt recip sigmoid silu gelu gelu_tanh "
                "floor ceil round trunc").split()
 BINARY = "add sub mul div mod max min floor_div floor_mod".split()
 COMPARE = "less_than less_equal equal".split()

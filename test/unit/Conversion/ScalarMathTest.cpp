@@ -178,6 +178,8 @@ INSTANTIATE_TEST_SUITE_P(
         Unary{"log2", Fn::Log2, log2}, Unary{"log1p", Fn::Log1p, log1p},
         Unary{"sin", Fn::Sin, sin}, Unary{"cos", Fn::Cos, cos},
         Unary{"tanh", Fn::Tanh, tanh}, Unary{"erf", Fn::Erf, erf},
+        Unary{"atan", Fn::Atan, atan}, Unary{"asin", Fn::Asin, asin},
+        Unary{"acos", Fn::Acos, acos},
         Unary{"sigmoid", Fn::Sigmoid, exactSigmoid},
         Unary{"silu", Fn::Silu, exactSilu}, Unary{"gelu", Fn::Gelu, exactGelu},
         Unary{"gelu_tanh", Fn::GeluTanh, exactGeluTanh},
@@ -187,8 +189,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 /// Zeros have the sign that the function gives them.
 TEST(ScalarMath, SignedZero) {
-  for (Fn fn : {Fn::Sin, Fn::Tanh, Fn::Erf, Fn::Expm1, Fn::Log1p, Fn::Sqrt,
-                Fn::Gelu, Fn::Silu}) {
+  for (Fn fn : {Fn::Sin, Fn::Tanh, Fn::Erf, Fn::Atan, Fn::Asin, Fn::Expm1,
+                Fn::Log1p, Fn::Sqrt, Fn::Gelu, Fn::Silu}) {
     Compiled f("zero", f32Type, [&](ImplicitLocOpBuilder &b, Value x, Value) {
       return emitFn(b, fn, {x}, b.getF32Type());
     });

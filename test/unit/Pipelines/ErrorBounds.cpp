@@ -171,6 +171,7 @@ static double slopeOf(Fn fn) {
   case Fn::Sin:
   case Fn::Cos:
   case Fn::Tanh:
+  case Fn::Atan:
   case Fn::Cast:
     return 1;
   case Fn::Sigmoid:

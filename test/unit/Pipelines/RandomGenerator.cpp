@@ -160,6 +160,9 @@ unsigned Generator::apply(Fn fn, std::vector<unsigned> operands, DType result) {
   case Fn::Sigmoid:
     node.most = 1;
     break;
+  case Fn::Atan:
+    node.most = 2;
+    break;
   case Fn::Log:
   case Fn::Log2:
     node.most = 1.5 * std::max(std::abs(std::log(a)), std::abs(std::log(x)));
@@ -518,7 +521,7 @@ unsigned Generator::condition(const Shape &shape) {
 
 unsigned Generator::unary(unsigned n) {
   static const std::vector<Fn> smooth = {
-      Fn::Neg, Fn::Abs,  Fn::Sin,  Fn::Cos,      Fn::Tanh,
+      Fn::Neg, Fn::Abs,  Fn::Sin,  Fn::Cos,      Fn::Tanh,   Fn::Atan,
       Fn::Erf, Fn::Silu, Fn::Gelu, Fn::GeluTanh, Fn::Sigmoid};
   static const std::vector<Fn> growing = {Fn::Exp,  Fn::ExpFast,  Fn::ExpApprox,
                                           Fn::Exp2, Fn::Exp2Fast, Fn::Expm1};

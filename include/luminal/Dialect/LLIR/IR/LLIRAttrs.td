@@ -27,7 +27,8 @@ def LLIR_Fn : I32EnumAttr<"Fn", "a scalar function", [
     // exp2 for softmax terms that are rounded to f16 or bf16. In f32, results below 2^-126 may be flushed to 0.
     I32EnumAttrCase<"Exp2Fast", 28, "exp2_fast">,
     // exp for the same terms, computed with exp2_fast.
-    I32EnumAttrCase<"ExpApprox", 29, "exp_approx">,
+    I32EnumAttrCase<"ExpApprox", 29, "exp_approx">, I32EnumAttrCase<"Atan", 30, "atan">,
+    I32EnumAttrCase<"Asin", 31, "asin">, I32EnumAttrCase<"Acos", 49, "acos">,
     // Binary. mod has the sign of the dividend; max and min give NaN if either operand is NaN; integer div truncates.
     I32EnumAttrCase<"Add", 32, "add">, I32EnumAttrCase<"Sub", 33, "sub">, I32EnumAttrCase<"Mul", 34, "mul">,
     I32EnumAttrCase<"Div", 35, "div">, I32EnumAttrCase<"Mod", 36, "mod">, I32EnumAttrCase<"Max", 37, "max">,
