@@ -200,7 +200,6 @@ def test_unknown_lengths_are_refused():
 
 
 @pytest.mark.parametrize("function, shape, text", [
-    (lambda x: nn.functional.pad(pairs(x), (1, 1), value=2.0).real, (3, 4, 2), "pads complex numbers by another value than 0"),
     (lambda x: fft.fft(x, norm="half").real, (2, 8), "Invalid normalization mode"),
 ])
 def test_what_is_refused_says_why(function, shape, text):

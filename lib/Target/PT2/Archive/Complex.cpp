@@ -17,7 +17,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Transforms.h"
+#include "ComplexMath.h"
 
 using namespace luminal;
 using namespace luminal::pt2;
@@ -41,9 +41,9 @@ DTypeCode DTypeCode::getComplex() const {
 
 namespace {
 
-class Lowering : Transforms {
+class Lowering : ComplexMath {
 public:
-  explicit Lowering(ExportedProgram &program) : Transforms(program) {}
+  explicit Lowering(ExportedProgram &program) : ComplexMath(program) {}
   void run();
 
 private:
@@ -70,16 +70,28 @@ private:
     return find(getTensor(name, position));
   }
 
-  /// Duplicates the node for both parts. A real tensor that is concatenated
-  /// with or selected beside complex ones has an imaginary part of zeros.
-  void addParts();
+  /// One part of a number.
+  static Argument partOf(const Argument &arg, bool imaginary) {
+    if (arg.kind == Argument::Complex)
+      return number(arg.doubles[imaginary]);
+    return imaginary ? integer(0) : arg;
+  }
+  /// A tensor or number; std::nullopt for other arguments and symbols.
+  std::optional<Parts> getParts(const char *name, size_t position) const;
+  /// The same, with the parts cast to the type of the result's.
+  std::optional<Parts> getCast(const char *name, size_t position);
+
+  /// Duplicates the node for both parts. `isJoined`: a real operand, as one
+  /// that is concatenated with complex ones, has an imaginary part of zeros;
+  /// else it belongs to both parts.
+  void addParts(bool isJoined);
 
   // Rewrites of nodes; false if the node does not have the form.
-  bool lowerProduct();
+  bool lowerMatrixProduct(const std::string &op);
   bool lowerEinsum();
-  bool lowerSum();
+  bool lowerArithmetic(const std::string &op);
+  bool lowerComparison(const std::string &op);
   bool lowerFourier();
-  bool lowerFill();
   bool lower();
 
   std::map<std::string, Pair> pairs;
@@ -88,23 +100,56 @@ private:
 /// Ops that apply to each part independently, separated by spaces.
 constexpr std::string_view kOfParts =
     " _reshape_copy.default _unsafe_view.default alias.default "
-    "alias_copy.default broadcast_to.default cat.default chunk.default "
-    "clone.default constant_pad_nd.default contiguous.default copy.default "
-    "copy_.default detach.default "
-    "detach_.default "
-    "diagonal.default expand.default expand_copy.default "
-    "flatten.using_ints flip.default gather.default index.Tensor "
-    "index_select.default lift_fresh_copy.default mT.default mean.dim "
-    "movedim.int narrow.default neg.default numpy_T.default pad.default "
-    "permute.default permute_copy.default positive.default repeat.default "
-    "reshape.default roll.default select.int select_copy.int slice.Tensor "
-    "slice_copy.Tensor slice_scatter.default split.Tensor "
-    "split_with_sizes.default "
-    "squeeze.default squeeze.dim squeeze.dims squeeze_copy.dim "
-    "stack.default sum.default sum.dim_IntList t.default transpose.int "
-    "transpose_copy.int unbind.int unflatten.int unfold.default "
-    "unfold_backward.default unsqueeze.default "
-    "unsqueeze_copy.default view.default view_copy.default where.self ";
+    "alias_copy.default atleast_1d.default atleast_2d.default "
+    "atleast_3d.default broadcast_to.default cat.default chunk.default "
+    "clone.default concat.default concatenate.default constant_pad_nd.default "
+    "contiguous.default copy.default copy_.default cumsum.default "
+    "detach.default detach_.default diag.default diag_embed.default "
+    "diagonal.default diagonal_copy.default diagonal_scatter.default "
+    "empty.memory_format empty_like.default "
+    "expand.default expand_as.default expand_copy.default flatten.using_ints "
+    "flip.default fliplr.default flipud.default full.default "
+    "full_like.default gather.default hsplit.int index.Tensor "
+    "index_add.default index_copy.default index_fill.int_Scalar "
+    "index_put.default index_select.default lift_fresh_copy.default mT.default "
+    "masked_fill.Scalar masked_fill.Tensor masked_scatter.default mean.default "
+    "mean.dim movedim.int movedim.intlist narrow.default neg.default "
+    "new_empty.default new_full.default new_ones.default new_zeros.default "
+    "numpy_T.default "
+    "ones.default ones_like.default pad.default permute.default "
+    "permute_copy.default positive.default ravel.default repeat.default "
+    "repeat_interleave.self_int reshape.default reshape_as.default "
+    "roll.default rot90.default scalar_tensor.default scatter.src "
+    "scatter.value scatter_add.default select.int select_copy.int "
+    "select_scatter.default slice.Tensor slice_copy.Tensor "
+    "slice_scatter.default split.Tensor split_with_sizes.default "
+    "squeeze.default squeeze.dim squeeze.dims squeeze_copy.dim stack.default "
+    "sum.default sum.dim_IntList swapaxes.default swapdims.default t.default "
+    "take_along_dim.default tensor_split.indices tensor_split.sections "
+    "tile.default trace.default transpose.int transpose_copy.int tril.default "
+    "triu.default unbind.int unflatten.int unfold.default "
+    "unfold_backward.default unsafe_chunk.default unsafe_split.Tensor "
+    "unsqueeze.default unsqueeze_copy.default view.default view_as.default "
+    "view_copy.default vsplit.int where.self zeros.default zeros_like.default ";
+
+/// Functions of the absolute values, separated by spaces.
+constexpr std::string_view kOfMagnitudes =
+    " linalg_vector_norm.default norm.Scalar norm.ScalarOpt_dim ";
+
+bool contains(std::string_view words, const std::string &op) {
+  return words.find(" " + op + " ") != std::string_view::npos;
+}
+
+/// Whether a tensor argument of an op of parts has elements of the result.
+bool holdsElements(const std::string &argument) {
+  return argument != "condition" && argument != "index" &&
+         argument != "indices" && argument != "mask";
+}
+
+/// Whether a number with this name is an element of the result.
+bool isElement(const std::string &argument) {
+  return argument == "value" || argument == "fill_value" || argument == "s";
+}
 
 } // namespace
 
@@ -125,29 +170,32 @@ bool Lowering::readsUnknown(const Node &node) const {
   return false;
 }
 
-void Lowering::addParts() {
-  const std::string op = node->getOp();
-  const bool takesSeveral = op == "aten.slice_scatter.default" ||
-                            op == "aten.copy.default" ||
-                            op == "aten.copy_.default";
+void Lowering::addParts(bool isJoined) {
   for (const Argument &output : node->outputs)
     for (const std::string &name : output.names)
       if (!name.empty())
         pairs[name] = {newName(name), newName(name)};
   for (bool imaginary : {false, true}) {
     Node made = *node;
-    for (NamedArgument &input : made.inputs)
-      if (input.value.namesTensors()) {
-        // A real tensor beside complex ones has an imaginary part of zeros.
-        const bool isJoined =
-            input.name == "tensors" || takesSeveral ||
-            (op == "aten.where.self" && input.name != "condition");
+    for (NamedArgument &input : made.inputs) {
+      if (input.value.namesTensors())
         for (std::string &name : input.value.names)
-          name = imaginary && isJoined && !find(name)
-                     ? add("zeros_like.default", {{"self", tensor(name)}},
-                           program.tensors[name])
+          name = imaginary && isJoined && holdsElements(input.name) &&
+                         !name.empty() && !find(name)
+                     ? Transforms::add("zeros_like.default",
+                                       {{"self", tensor(name)}},
+                                       program.tensors[name])
                      : partOf(name, imaginary);
-      }
+      else if (isJoined && isElement(input.name))
+        input.value = partOf(input.value, imaginary);
+      else if (input.value.kind == Argument::ScalarType)
+        input.value =
+            type(DTypeCode{int(*input.value.exprs[0].asConstant())}.getReal());
+    }
+    // The imaginary part of 1 is 0.
+    if (size_t at = made.target.find("ones");
+        imaginary && at != std::string::npos)
+      made.target.replace(at, 4, "zeros");
     for (Argument &output : made.outputs)
       for (std::string &name : output.names) {
         if (name.empty())
@@ -161,40 +209,141 @@ void Lowering::addParts() {
   }
 }
 
-/// Ops that are linear in each of two operands, one or both of which are
-/// complex.
-bool Lowering::lowerProduct() {
-  static const std::map<std::string, std::pair<const char *, const char *>>
-      rows = {{"aten.mul.Tensor", {"self", "other"}},
-              {"aten.mul.Scalar", {"self", "other"}},
-              {"aten.div.Tensor", {"self", "other"}},
-              {"aten.mm.default", {"self", "mat2"}},
-              {"aten.bmm.default", {"self", "mat2"}},
-              {"aten.matmul.default", {"self", "other"}}};
-  auto row = rows.find(node->getOp());
-  if (row == rows.end())
-    return false;
-  auto [first, second] = row->second;
-  const Pair *a = getPair(first, 0), *b = getPair(second, 1);
-  if (!a || !b) {
-    // Division of a real by a complex number is not linear in the divisor.
-    if (!a && node->getOp() == "aten.div.Tensor")
-      return false;
-    addParts();
-    return true;
+std::optional<Parts> Lowering::getParts(const char *name,
+                                        size_t position) const {
+  const Argument *arg = get(name, position);
+  if (!arg)
+    return std::nullopt;
+  if (arg->kind == Argument::Tensor) {
+    const Pair *pair = find(arg->names[0]);
+    return pair ? partsOf(*pair) : Parts(*arg);
   }
-  if (node->getOp() == "aten.div.Tensor")
-    return false;
-  std::string op = node->getOp().substr(5);
-  auto multiply = [&](const std::string &x, const std::string &y) {
-    return tensor(
-        add(op.c_str(), {{first, tensor(x)}, {second, tensor(y)}}, meta));
+  if (arg->kind == Argument::Complex)
+    return Parts(partOf(*arg, false), partOf(*arg, true));
+  const bool isKnown =
+      arg->kind == Argument::Float ||
+      (arg->kind == Argument::Int && arg->exprs[0].asConstant());
+  return isKnown ? std::optional(Parts(*arg)) : std::nullopt;
+}
+
+std::optional<Parts> Lowering::getCast(const char *name, size_t position) {
+  std::optional<Parts> parts = getParts(name, position);
+  auto cast = [&](Argument &part) {
+    if (isNumber(part))
+      return;
+    TensorMeta own = program.tensors[part.names[0]];
+    const DTypeCode dtype = meta.dtype.getReal();
+    if (own.dtype == dtype)
+      return;
+    own.dtype = dtype;
+    part = tensor(Transforms::add(
+        "_to_copy.default", {{"self", part}, {"dtype", type(dtype)}}, own));
   };
-  std::string re = addBinary("sub.Tensor", multiply(a->re, b->re),
-                             multiply(a->im, b->im), meta);
-  std::string im = addBinary("add.Tensor", multiply(a->re, b->im),
-                             multiply(a->im, b->re), meta);
-  pairs[result] = {re, im};
+  if (parts) {
+    cast(parts->re);
+    if (parts->im)
+      cast(*parts->im);
+  }
+  return parts;
+}
+
+/// Ops that are linear in each of two tensors, and ops that add another tensor
+/// to such a product.
+bool Lowering::lowerMatrixProduct(const std::string &op) {
+  struct Row {
+    /// Names of the operands.
+    const char *first, *second, *added = nullptr;
+    /// The product alone; null for the op itself.
+    const char *product = nullptr, *productFirst = nullptr,
+               *productSecond = nullptr;
+  };
+  static const std::map<std::string, Row> rows = {
+      {"mm", {"self", "mat2"}},
+      {"bmm", {"self", "mat2"}},
+      {"matmul", {"self", "other"}},
+      {"mv", {"self", "vec"}},
+      {"dot", {"self", "tensor"}},
+      {"vdot", {"self", "other"}},
+      {"inner", {"self", "other"}},
+      {"outer", {"self", "vec2"}},
+      {"tensordot", {"self", "other"}},
+      {"linear", {"input", "weight", "bias"}},
+      {"addmm", {"mat1", "mat2", "self", "mm.default", "self", "mat2"}},
+      {"addmv", {"mat", "vec", "self", "mv.default", "self", "vec"}},
+      {"addr", {"vec1", "vec2", "self", "outer.default", "self", "vec2"}},
+      {"baddbmm", {"batch1", "batch2", "self", "bmm.default", "self", "mat2"}}};
+  auto found = rows.find(op);
+  if (found == rows.end())
+    return false;
+  const Row &row = found->second;
+  std::string a, b;
+  std::optional<Argument> added;
+  std::vector<NamedArgument> rest;
+  for (const NamedArgument &input : node->inputs) {
+    const bool isTensor = input.value.kind == Argument::Tensor;
+    if (input.name == row.first && isTensor)
+      a = input.value.names[0];
+    else if (input.name == row.second && isTensor)
+      b = input.value.names[0];
+    else if (row.added && input.name == row.added)
+      added = isTensor ? std::optional(input.value) : std::nullopt;
+    else if (input.name != "alpha" && input.name != "beta")
+      rest.push_back(input);
+  }
+  if (a.empty() || b.empty())
+    return false;
+  const std::string product =
+      row.product ? row.product : node->getOp().substr(5);
+  auto multiply = [&](bool isImaginaryA, bool isImaginaryB) {
+    std::vector<NamedArgument> inputs = {
+        {row.product ? row.productFirst : row.first,
+         tensor(partOf(a, isImaginaryA))},
+        {row.product ? row.productSecond : row.second,
+         tensor(partOf(b, isImaginaryB))}};
+    inputs.insert(inputs.end(), rest.begin(), rest.end());
+    return tensor(Transforms::add(product.c_str(), std::move(inputs), meta));
+  };
+  auto combine = [&](bool isSum, const Argument &x, const Argument &y) {
+    return tensor(addBinary(isSum ? "add.Tensor" : "sub.Tensor", x, y, meta));
+  };
+  // vdot multiplies by the conjugate of its first operand.
+  const bool isConjugated = op == "vdot";
+  std::optional<Parts> made;
+  if (find(a) && find(b)) {
+    Argument both = multiply(true, true), first = multiply(true, false);
+    made = Parts(combine(isConjugated, multiply(false, false), both),
+                 combine(!isConjugated, multiply(false, true), first));
+  } else if (find(a)) {
+    made = Parts(multiply(false, false), multiply(true, false));
+    if (isConjugated)
+      made->im =
+          tensor(Transforms::add("neg.default", {{"self", *made->im}}, meta));
+  } else if (find(b)) {
+    made = Parts(multiply(false, false), multiply(false, true));
+  } else {
+    made = Parts(multiply(false, false));
+  }
+  auto scale = [&](const Parts &x, const char *name) -> std::optional<Parts> {
+    if (!get(name, node->inputs.size()))
+      return x;
+    std::optional<Parts> factor = getParts(name, node->inputs.size());
+    if (!factor)
+      return std::nullopt;
+    return x.im || factor->im ? partsOf(ComplexMath::multiply(x, *factor))
+                              : Parts(binary("mul.Tensor", x.re, factor->re));
+  };
+  made = scale(*made, "alpha");
+  if (!made)
+    return false;
+  if (added) {
+    const Pair *pair = find(added->names[0]);
+    std::optional<Parts> other =
+        scale(pair ? partsOf(*pair) : Parts(*added), "beta");
+    if (!other)
+      return false;
+    made = partsOf(add(*other, *made));
+  }
+  pairs[result] = {made->re.names[0], made->im->names[0]};
   return true;
 }
 
@@ -241,32 +390,97 @@ bool Lowering::lowerEinsum() {
   return true;
 }
 
-/// Sums and differences: a real operand only affects the real part.
-bool Lowering::lowerSum() {
-  std::string op = node->getOp();
-  bool isDifference = op == "aten.sub.Tensor";
-  if (op != "aten.add.Tensor" && !isDifference)
-    return false;
-  const Pair *a = getPair("self", 0), *b = getPair("other", 1);
-  if (a && b) {
-    addParts();
+/// Elementwise ops of two operands, each of them a tensor or a number.
+bool Lowering::lowerArithmetic(const std::string &op) {
+  std::optional<Parts> a = getCast("self", 0);
+  const bool isPower = op == "pow";
+  if (op == "addcmul" || op == "addcdiv") {
+    std::optional<Parts> x = getCast("tensor1", 1), y = getCast("tensor2", 2),
+                         factor = getCast("value", 3);
+    if (!a || !x || !y || (get("value", 3) && !factor))
+      return false;
+    // A real quotient or product has an imaginary part of zeros too.
+    auto widen = [&](Parts p) { return p.im ? p : Parts(p.re, integer(0)); };
+    Parts made = partsOf(op == "addcmul" ? multiply(widen(*x), *y)
+                                         : divide(widen(*x), *y));
+    if (factor)
+      made = partsOf(multiply(made, *factor));
+    pairs[result] = add(*a, made);
     return true;
   }
-  if (get("alpha", 2))
+  std::optional<Parts> b = getCast(isPower ? "exponent" : "other", 1);
+  if (!a || !b || (!a->im && !b->im))
     return false;
-  const Argument *self = get("self", 0), *other = get("other", 1);
-  std::string re = addBinary(op.c_str() + 5, a ? tensor(a->re) : *self,
-                             b ? tensor(b->re) : *other, meta);
-  std::string im = a ? a->im : b->im;
-  if (!a && isDifference) {
-    TensorMeta own = program.tensors[im];
-    im = add("neg.default", {{"self", tensor(im)}}, own);
+  if (op == "mul" || op == "multiply") {
+    pairs[result] = multiply(*a, *b);
+    return true;
   }
-  // Broadcast to the common shape.
-  im = add("expand.default",
-           {{"self", tensor(im)}, {"size", integers(meta.sizes)}}, meta);
-  pairs[result] = {re, im};
+  if ((op == "div" || op == "divide" || op == "true_divide") &&
+      !get("rounding_mode", 2)) {
+    pairs[result] = divide(*a, *b);
+    return true;
+  }
+  if (isPower) {
+    pairs[result] = power(*a, *b);
+    return true;
+  }
+  const bool isReversed = op == "rsub";
+  if (op != "add" && op != "sub" && op != "subtract" && !isReversed)
+    return false;
+  if (get("alpha", 2)) {
+    // It belongs to the second operand of the call.
+    std::optional<Parts> alpha = getCast("alpha", 2);
+    if (!alpha)
+      return false;
+    Parts &scaled = isReversed ? *a : *b;
+    scaled = partsOf(
+        multiply(scaled.im ? scaled : Parts(scaled.re, integer(0)), *alpha));
+  }
+  pairs[result] = op == "add"  ? add(*a, *b)
+                  : isReversed ? subtract(*b, *a)
+                               : subtract(*a, *b);
   return true;
+}
+
+/// Whether numbers are equal, and tests of one number.
+bool Lowering::lowerComparison(const std::string &op) {
+  TensorMeta own = meta;
+  auto combine = [&](const char *op, const Argument &x, const Argument &y) {
+    add(result, op, {{"self", x}, {"other", y}}, own);
+    return true;
+  };
+  if (op == "eq" || op == "ne") {
+    std::optional<Parts> a = getParts("self", 0), b = getParts("other", 1);
+    // A real tensor is not compared with a complex number.
+    if (!a || !b || (!a->im && isNumber(b->re)))
+      return false;
+    const std::string name = op + ".Tensor";
+    auto compare = [&](const Argument &x, const Argument &y) {
+      return isNumber(x) ? binary(name.c_str(), y, x)
+                         : binary(name.c_str(), x, y);
+    };
+    Argument zero = integer(0), re = compare(a->re, b->re),
+             im = compare(a->im ? *a->im : zero, b->im ? *b->im : zero);
+    return combine(op == "eq" ? "logical_and.default" : "logical_or.default",
+                   re, im);
+  }
+  const Pair *self = getPair("self", 0);
+  if (!self)
+    return false;
+  auto test = [&](const std::string &part) {
+    return tensor(Transforms::add((op + ".default").c_str(),
+                                  {{"self", tensor(part)}}, own));
+  };
+  if (op == "isnan" || op == "isinf")
+    return combine("logical_or.default", test(self->re), test(self->im));
+  if (op == "isfinite" || op == "logical_not")
+    return combine("logical_and.default", test(self->re), test(self->im));
+  if (op == "isreal") {
+    add(result, "eq.Scalar",
+        {{"self", tensor(self->im)}, {"other", integer(0)}}, own);
+    return true;
+  }
+  return false;
 }
 
 /// Fourier transforms, as products (Transforms.cpp).
@@ -287,31 +501,6 @@ bool Lowering::lowerFourier() {
   return true;
 }
 
-/// A real number in every element.
-bool Lowering::lowerFill() {
-  std::string op = node->getOp();
-  if (op != "aten.full.default" && op != "aten.zeros.default")
-    return false;
-  const Argument *fill =
-      op == "aten.full.default" ? get("fill_value", 1) : nullptr;
-  if (fill && fill->kind != Argument::Int && fill->kind != Argument::Float)
-    return false;
-  auto part = [&](bool imaginary) {
-    std::vector<NamedArgument> inputs;
-    for (const NamedArgument &input : node->inputs) {
-      inputs.push_back(input);
-      if (&input.value == fill && imaginary)
-        inputs.back().value = integer(0);
-      else if (input.name == "dtype")
-        inputs.back().value = type(meta.dtype.getReal());
-    }
-    return add(op.c_str() + 5, std::move(inputs), meta);
-  };
-  std::string re = part(false), im = part(true);
-  pairs[result] = {re, im};
-  return true;
-}
-
 /// Rewrites the current node by its op; false if it has no form.
 bool Lowering::lower() {
   std::string op = node->getOp();
@@ -321,24 +510,16 @@ bool Lowering::lower() {
   // It asserts facts about the trace only.
   if (op == "_assert_tensor_metadata.default")
     return true;
-  if (kOfParts.find(" " + op + " ") != std::string_view::npos) {
-    if (const Argument *fill = get("value", op == "pad.default" ? 3 : 2);
-        fill && (op == "pad.default" || op == "constant_pad_nd.default") &&
-        fill->kind != Argument::None) {
-      reason = "pads complex numbers by another value than 0";
-      bool isZero =
-          (fill->kind == Argument::Int && fill->exprs[0] == Expr(0)) ||
-          (fill->kind == Argument::Float && fill->doubles[0] == 0);
-      if (!isZero)
-        return false;
-    }
-    addParts();
+  if (contains(kOfParts, op)) {
+    addParts(/*isJoined=*/true);
     return true;
   }
   if (!enter(*node))
     return false;
-  if (lowerProduct() || lowerEinsum() || lowerSum() || lowerFourier() ||
-      lowerFill())
+  // Overloads of these ops differ in the kinds of their operands only.
+  const std::string stem = op.substr(0, op.find('.'));
+  if (lowerMatrixProduct(stem) || lowerEinsum() || lowerArithmetic(stem) ||
+      lowerComparison(stem) || lowerFourier())
     return true;
   if (op == "view_as_complex.default") {
     std::string self = getTensor("self", 0);
@@ -379,7 +560,7 @@ bool Lowering::lower() {
   if (op == "_to_copy.default" || op == "type_as.default" ||
       op.rfind("to.", 0) == 0) {
     std::string operand = getTensor("self", 0);
-    if (operand.empty() || !meta.dtype.isComplex())
+    if (operand.empty())
       return false;
     auto dtype = meta.dtype.getReal();
     auto copy = [&](const std::string &part) {
@@ -387,6 +568,13 @@ bool Lowering::lower() {
                  {{"self", tensor(part)}, {"dtype", type(dtype)}}, meta);
     };
     const Pair *self = find(operand);
+    // The imaginary part is discarded.
+    if (!meta.dtype.isComplex()) {
+      if (self)
+        add(result, "_to_copy.default",
+            {{"self", tensor(self->re)}, {"dtype", type(dtype)}}, meta);
+      return self != nullptr;
+    }
     std::string re = copy(self ? self->re : operand);
     std::string im =
         self ? copy(self->im)
@@ -397,6 +585,18 @@ bool Lowering::lower() {
   const Pair *self = getPair("self", 0);
   if (!self)
     return false;
+  if (Function function = findFunction(stem)) {
+    pairs[result] = (this->*function)(*self);
+    return true;
+  }
+  if (contains(kOfMagnitudes, op)) {
+    Node made = *node;
+    for (NamedArgument &input : made.inputs)
+      if (input.name == "self")
+        input.value = tensor(magnitude(*self));
+    nodes.push_back(std::move(made));
+    return true;
+  }
   if (op == "view_as_real.default") {
     add(result, "stack.default",
         {{"tensors", tensors({self->re, self->im})}, {"dim", integer(-1)}},

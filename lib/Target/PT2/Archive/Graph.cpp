@@ -344,6 +344,14 @@ Result<Argument> ArgumentParser::parse(const JsonRef &json) const {
     return one(Argument::Float, addDouble);
   if (tag == "as_floats")
     return list(Argument::Floats, addDouble);
+  if (tag == "as_complex") {
+    LUMINAL_TRY(re, value.at("real"));
+    LUMINAL_TRY(im, value.at("imag"));
+    LUMINAL_CHECK(addDouble(re));
+    LUMINAL_CHECK(addDouble(im));
+    arg.kind = Argument::Complex;
+    return arg;
+  }
   if (tag == "as_bool")
     return one(Argument::Bool, addBool);
   if (tag == "as_bools")
@@ -387,9 +395,9 @@ Result<Argument> ArgumentParser::parse(const JsonRef &json) const {
   // Kinds of the schema that no supported op takes. A node with such an
   // argument is reported as unsupported, with this tag in the message.
   static constexpr std::string_view others[] = {
-      "as_sym_bools",   "as_sym_floats",        "as_custom_obj", "as_operator",
-      "as_complex",     "as_nested_tensors",    "as_strings",    "as_int_lists",
-      "as_float_lists", "as_string_to_argument"};
+      "as_sym_bools", "as_sym_floats",     "as_custom_obj",
+      "as_operator",  "as_nested_tensors", "as_strings",
+      "as_int_lists", "as_float_lists",    "as_string_to_argument"};
   for (std::string_view other : others)
     if (tag == other) {
       arg.kind = Argument::Unsupported;

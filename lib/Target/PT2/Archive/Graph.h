@@ -53,7 +53,8 @@ struct Argument {
     Ints,            ///< exprs
     Float,           ///< doubles[0]
     Floats,
-    Bool, ///< exprs[0], 0 or 1
+    Complex, ///< doubles[0] + i doubles[1]
+    Bool,    ///< exprs[0], 0 or 1
     Bools,
     Condition,    ///< a symbolic bool: true iff exprs[0] >= 0
     String,       ///< names[0]

@@ -104,6 +104,8 @@ Status OpCall::check(const Parameter &p, const Argument &arg) const {
     return {};
   if (arg.kind == Argument::Unsupported)
     return refuse("is of kind " + arg.names[0]);
+  if (arg.kind == Argument::Complex)
+    return refuse("is a complex number");
   if (arg.kind == Argument::None)
     return refuse("may not be None");
   if (!ok)
