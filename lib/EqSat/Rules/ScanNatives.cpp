@@ -423,9 +423,28 @@ static std::optional<Doubled> readDoubled(const MatchContext &c, ClassId a,
   constexpr unsigned kMostDoublings = 40;
   if (depth > kMostDoublings)
     return std::nullopt;
-  // `a` is itself such a product, or a plain value along any dim.
   SmallVector<Expr> extents =
       hlir::getExtents(cast<RankedTensorType>(c.typeOf(a)));
+  // What `before` reads of `a`, and where; 1 elsewhere.
+  SmallVector<std::pair<ClassId, MapAttr>> reads;
+  c.forEachNode(before, "hlir.select", [&](const MatchedOp &select) {
+    auto one =
+        dyn_cast_or_null<IntegerAttr>(c.fact("number", select.operands[2]));
+    if (one && one.getValue().isOne())
+      c.forEachNode(select.operands[1], "hlir.view",
+                    [&](const MatchedOp &view) {
+                      auto map = cast<MapAttr>(c.attrOf(view, "map"));
+                      if (view.operands[0] == a &&
+                          map.getResults().size() == extents.size())
+                        reads.push_back({select.operands[0], map});
+                      return true;
+                    });
+    return true;
+  });
+  // Most products are refused here, before those of their operands are read.
+  if (reads.empty())
+    return std::nullopt;
+  // `a` is itself such a product, or a plain value along any dim.
   SmallVector<Doubled> parts;
   c.forEachNode(a, "hlir.mul", [&](const MatchedOp &product) {
     if (auto part =
@@ -435,25 +454,11 @@ static std::optional<Doubled> readDoubled(const MatchContext &c, ClassId a,
   });
   for (unsigned axis = 0; axis < extents.size(); ++axis)
     parts.push_back({a, axis, 1});
-  std::optional<Doubled> found;
-  c.forEachNode(before, "hlir.select", [&](const MatchedOp &select) {
-    auto one =
-        dyn_cast_or_null<IntegerAttr>(c.fact("number", select.operands[2]));
-    if (!one || !one.getValue().isOne())
-      return true;
-    c.forEachNode(select.operands[1], "hlir.view", [&](const MatchedOp &view) {
-      auto map = cast<MapAttr>(c.attrOf(view, "map"));
-      if (view.operands[0] != a || map.getResults().size() != extents.size())
-        return true;
-      for (const Doubled &part : parts)
-        if (!found && isBefore(c, select.operands[0], map, extents, part.axis,
-                               part.width))
-          found = Doubled{part.of, part.axis, 2 * part.width};
-      return !found;
-    });
-    return !found;
-  });
-  return found;
+  for (const auto &[inside, map] : reads)
+    for (const Doubled &part : parts)
+      if (isBefore(c, inside, map, extents, part.axis, part.width))
+        return Doubled{part.of, part.axis, 2 * part.width};
+  return std::nullopt;
 }
 
 /// (a, before): the product of all elements up to each position

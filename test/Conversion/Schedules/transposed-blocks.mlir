@@ -48,3 +48,21 @@ func.func @along(%a: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
   }
   return %r : tensor<1024x1024xf32>
 }
+
+// So is what a concatenation reads, at a clamped index.
+// CHECK-LABEL: @concatenation
+// CHECK: loops<grid(d0:16, d1:128 v16)>
+func.func @concatenation(%a: tensor<64x3136xf32>, %b: tensor<3136x32xf32>) -> tensor<96x3136xf32> {
+  %r = llir.kernel(%a, %b) : (tensor<64x3136xf32>, tensor<3136x32xf32>) -> tensor<96x3136xf32> {
+  ^bb0(%x: tensor<64x3136xf32>, %y: tensor<3136x32xf32>):
+    %0 = llir.iota <(d0, d1) -> (d0)> : tensor<96x3136xi64>
+    %1 = llir.constant dense<64> : tensor<i64>
+    %2 = llir.view %1 <(d0, d1) -> ()> : tensor<i64> -> tensor<96x3136xi64>
+    %3 = llir.elementwise less_than(%0, %2) : (tensor<96x3136xi64>, tensor<96x3136xi64>) -> tensor<96x3136xi1>
+    %4 = llir.view %x <(d0, d1) -> (min(d0, 63), d1)> : tensor<64x3136xf32> -> tensor<96x3136xf32>
+    %5 = llir.view %y <(d0, d1) -> (d1, max(d0 - 64, 0))> : tensor<3136x32xf32> -> tensor<96x3136xf32>
+    %6 = llir.elementwise select(%3, %4, %5) : (tensor<96x3136xi1>, tensor<96x3136xf32>, tensor<96x3136xf32>) -> tensor<96x3136xf32>
+    llir.yield %6 : tensor<96x3136xf32>
+  }
+  return %r : tensor<96x3136xf32>
+}

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "luminal/Dialect/LLIR/Analysis/TransposedReads.h"
+#include "luminal/Dialect/LLIR/Analysis/ClampedAccess.h"
 
 using namespace luminal;
 using namespace mlir;
@@ -19,15 +20,19 @@ Domain luminal::findMapDomain(KernelAnalysis &a) {
 /// Returns the axis along which everything read for `v` is contiguous;
 /// std::nullopt if it is contiguous along the last axis or along none.
 static std::optional<size_t> findAxis(KernelAnalysis &a, Value v,
-                                      const Domain &domain) {
+                                      const Domain &domain,
+                                      ClampedReads clamped) {
   std::optional<size_t> axis;
   bool agree = true;
   a.walk(v, domain.index, [&](const Leaf &leaf) {
     std::optional<size_t> along;
     for (size_t i = 0; i < domain.dims.size(); ++i) {
       auto linear = leaf.address.linearIn(domain.dims[i]);
-      agree &= linear.has_value();
-      if (linear && linear->stride.isConstant(1) &&
+      const bool isClamped =
+          !linear && clamped == ClampedReads::Contiguous &&
+          findClampedAccess(leaf.address, domain.dims[i], a.getAssumptions());
+      agree &= linear || isClamped;
+      if ((isClamped || (linear && linear->stride.isConstant(1))) &&
           !domain.extents[i].isConstant(1))
         along = i;
     }
@@ -42,7 +47,8 @@ static std::optional<size_t> findAxis(KernelAnalysis &a, Value v,
 }
 
 TransposedReads luminal::findTransposedReads(KernelAnalysis &a,
-                                             const Domain &domain) {
+                                             const Domain &domain,
+                                             ClampedReads clamped) {
   TransposedReads reads;
   if (domain.dims.size() < 2)
     return reads;
@@ -59,7 +65,7 @@ TransposedReads luminal::findTransposedReads(KernelAnalysis &a,
   for (auto [op, isAtIndex] : views) {
     if (!isAtIndex)
       continue;
-    std::optional<size_t> axis = findAxis(a, op->getResult(0), domain);
+    std::optional<size_t> axis = findAxis(a, op->getResult(0), domain, clamped);
     if (!axis || (!reads.ops.empty() && *axis != reads.axis))
       continue;
     reads.axis = *axis;

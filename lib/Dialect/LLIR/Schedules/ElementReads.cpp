@@ -19,7 +19,8 @@ llir::findTransposedBlock(KernelAnalysis &a, const Domain &domain,
   if (llvm::any_of(KernelOp(a.kernel).getOps(),
                    [](Operation &op) { return hasLoops(&op); }))
     return std::nullopt;
-  TransposedReads reads = findTransposedReads(a, domain);
+  TransposedReads reads =
+      findTransposedReads(a, domain, ClampedReads::Contiguous);
   TransposedBlock block{reads.axis, machine.lineBytes, kMostColumns};
   for (Operation *op : reads.ops)
     a.walk(op->getResult(0), domain.index, [&](const Leaf &leaf) {

@@ -222,11 +222,13 @@ Pair ComplexMath::log10(const Pair &x) {
 }
 
 Pair ComplexMath::log1p(const Pair &x) {
-  // log |1 + x| = log1p(re (2 + re) + im^2) / 2
+  // log |1 + x|; near 0, log1p(re (2 + re) + im^2) / 2.
   Argument re = tensor(x.re), im = tensor(x.im),
-           excess = plus(times(re, plus(re, number(2))), times(im, im));
-  return give(times(unary("log1p.default", excess), number(0.5)),
-              binary("atan2.default", im, plus(re, number(1))));
+           excess = plus(times(re, plus(re, number(2))), times(im, im)),
+           near = times(unary("log1p.default", excess), number(0.5)),
+           isFar = compare("gt.Scalar", unary("abs.default", excess), 0.5);
+  const Pair far = log(add({number(1)}, partsOf(x)));
+  return give(choose(isFar, tensor(far.re), near), tensor(far.im));
 }
 
 Pair ComplexMath::sqrt(const Pair &x) {

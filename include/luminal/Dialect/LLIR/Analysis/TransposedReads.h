@@ -28,9 +28,15 @@ struct TransposedReads {
 /// results have one shape.
 Domain findMapDomain(KernelAnalysis &a);
 
+/// Whether an index that is clamped to an extent, as concatenation reads its
+/// operands, counts as contiguous.
+enum class ClampedReads { Refused, Contiguous };
+
 /// Returns the transposed reads of a kernel without loops over its `domain`;
 /// `ops` is empty if there are none.
-TransposedReads findTransposedReads(KernelAnalysis &a, const Domain &domain);
+TransposedReads
+findTransposedReads(KernelAnalysis &a, const Domain &domain,
+                    ClampedReads clamped = ClampedReads::Refused);
 
 } // namespace luminal
 
