@@ -45,6 +45,21 @@ def test_transposed_blocks(dtype, shape):
         assert torch.equal(result, expected)
 
 
+# 70 pieces have more conditions than become branches.
+@pytest.mark.parametrize("pieces", [2, 5, 70])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.uint8, torch.bool], ids=str)
+def test_concatenated_transposes(dtype, pieces):
+    torch.manual_seed(0)
+    given = [torch.randint(0, 100, (2, 3, 37) if i % 3 == 0 else (2, 37, i % 7 + 1)).to(dtype) for i in range(pieces)]
+
+    def function(*x):
+        joined = torch.cat([piece if i % 3 == 0 else piece.transpose(1, 2) for i, piece in enumerate(x)], 1)
+        return joined, joined[:, 1:, 3:].contiguous()
+
+    for got, expected in zip(luminal.compile(function, tuple(given))(*given), function(*given), strict=True):
+        assert torch.equal(got, expected)
+
+
 @pytest.mark.parametrize("length", [2, 3, 5, 6])
 @pytest.mark.parametrize("rows", [9, 70, 501])
 def test_short_rows(rows, length):

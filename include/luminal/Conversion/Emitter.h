@@ -465,6 +465,13 @@ private:
   /// operands must agree.
   bool isChosen(mlir::Value v, Index index, std::optional<bool> &isVector);
   mlir::Value chooseAddress(mlir::Value v, Index index, unsigned &alignment);
+  /// The element of such a select by branches, on a CPU, if the lanes of an
+  /// operand are loaded one by one; null if that does not apply.
+  mlir::Value emitBranches(mlir::Value v, const Index &index);
+  /// Whether `v` is an element of memory, or one of several that conditions
+  /// select which are the same in all lanes. `isApart` is set if the lanes of
+  /// one are neither the same element nor neighbours.
+  bool isLoaded(mlir::Value v, Index index, bool &isApart);
 
   struct Dim {
     mlir::Value value;

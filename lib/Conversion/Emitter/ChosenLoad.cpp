@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A select between elements in memory whose condition is the same in all lanes
-// selects the address: one load instead of one per operand.
+// selects the address: one load instead of one per operand. If the lanes of an
+// operand are far apart in memory, the condition is a branch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -93,6 +94,43 @@ Value Emitter::emitChosen(Value v, const Index &index) {
   auto load = LLVM::LoadOp::create(b, type, at, alignment);
   load.setInvariant(areInvariant);
   return fromStorage(load, element);
+}
+
+bool Emitter::isLoaded(Value v, Index index, bool &isApart) {
+  while (auto view = v.getDefiningOp<llir::ViewOp>()) {
+    index = mapIndex(view.getMap(), index);
+    v = view.getOperand();
+  }
+  if (isa<BlockArgument>(v)) {
+    Expr at = simplify(linearize(index, getExtentsOf(v)));
+    if (usesLanes(at)) {
+      std::optional<Expr::Linear> linear = at.linearIn(lane.dim);
+      isApart |= !linear || !linear->stride.isConstant(1);
+    }
+    return true;
+  }
+  llir::ElementwiseOp op = getSelect(v);
+  return op && !isPlaced(v) && !variesOverLanes(op.getInputs()[0], index) &&
+         isLoaded(op.getInputs()[1], index, isApart) &&
+         isLoaded(op.getInputs()[2], index, isApart);
+}
+
+Value Emitter::emitBranches(Value v, const Index &index) {
+  /// Limit on the branches inside of each other.
+  constexpr unsigned kMostBranches = 64;
+  llir::ElementwiseOp op = getSelect(v);
+  bool isApart = false;
+  if (!choosesAddresses || machine.blockThreads != 0 || !isVector() || !op ||
+      nesting > kMostBranches || !isLoaded(v, index, isApart) || !isApart)
+    return {};
+  Value condition = emit(op.getInputs()[0], index);
+  auto load = [&](unsigned operand) {
+    return [&, operand]() -> SmallVector<Value> {
+      return {spread(emit(op.getInputs()[operand], index))};
+    };
+  };
+  Type type = VectorType::get({lane.width}, getComputeType(getElementType(v)));
+  return ifElse(condition, type, load(1), load(2)).front();
 }
 
 void Emitter::prefetchLine(Value address) {

@@ -171,7 +171,10 @@ Value Emitter::emit(Value root, const Index &rootIndex) {
         push(chosen, Index(stack[at].index));
         continue;
       }
-      if (Value element = emitChosen(stack[at].v, stack[at].index)) {
+      Value element = emitChosen(stack[at].v, stack[at].index);
+      if (!element)
+        element = emitBranches(stack[at].v, stack[at].index);
+      if (element) {
         remember(stack[at].v, stack[at].index, element);
         stack.pop_back();
         continue;
