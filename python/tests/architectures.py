@@ -159,7 +159,7 @@ ARCHITECTURES = {
 }
 
 # Models that do not compile, with the reason.
-REFUSED = {"fnet": "a Fourier transform has complex numbers"}
+REFUSED = {"fnet": "a Fourier transform of a dynamic number of points"}
 
 # Models that dynamo traces again at some lengths, with the reason.
 FIXED = {"mamba": "its scan takes halves of the length, and another path where one is odd"}
