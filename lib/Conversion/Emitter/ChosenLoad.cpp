@@ -22,11 +22,17 @@ static llir::ElementwiseOp getSelect(Value v) {
   return op && op.getFn() == llir::Fn::Select ? op : llir::ElementwiseOp();
 }
 
-bool Emitter::isChosen(Value v, Index index, std::optional<bool> &isVector) {
+/// Replaces a view, and the index at which it is read, by those of the value
+/// that it is a view of.
+static void readThroughViews(const KernelAnalysis &a, Value &v, Index &index) {
   while (auto view = v.getDefiningOp<llir::ViewOp>()) {
-    index = mapIndex(view.getMap(), index);
+    index = a.mapIndex(view.getMap(), index);
     v = view.getOperand();
   }
+}
+
+bool Emitter::isChosen(Value v, Index index, std::optional<bool> &isVector) {
+  readThroughViews(*this, v, index);
   if (auto argument = dyn_cast<BlockArgument>(v)) {
     // Operands that the kernel writes must not be read as invariant.
     if (kernel.writesOperand(argument.getArgNumber()))
@@ -50,10 +56,7 @@ bool Emitter::isChosen(Value v, Index index, std::optional<bool> &isVector) {
 }
 
 Value Emitter::chooseAddress(Value v, Index index, unsigned &alignment) {
-  while (auto view = v.getDefiningOp<llir::ViewOp>()) {
-    index = mapIndex(view.getMap(), index);
-    v = view.getOperand();
-  }
+  readThroughViews(*this, v, index);
   if (auto argument = dyn_cast<BlockArgument>(v)) {
     Type storage = getStorageType(getElementType(v));
     Value at = value(simplify(linearize(index, getExtentsOf(v))));
@@ -97,10 +100,7 @@ Value Emitter::emitChosen(Value v, const Index &index) {
 }
 
 bool Emitter::isLoaded(Value v, Index index, bool &isApart) {
-  while (auto view = v.getDefiningOp<llir::ViewOp>()) {
-    index = mapIndex(view.getMap(), index);
-    v = view.getOperand();
-  }
+  readThroughViews(*this, v, index);
   if (isa<BlockArgument>(v)) {
     Expr at = simplify(linearize(index, getExtentsOf(v)));
     if (usesLanes(at)) {

@@ -80,6 +80,10 @@ private:
   std::optional<Parts> getParts(const char *name, size_t position) const;
   /// The same, with the parts cast to the type of the result's.
   std::optional<Parts> getCast(const char *name, size_t position);
+  /// The operand; a real one with an imaginary part of zeros.
+  static Parts widen(const Parts &x) {
+    return x.im ? x : Parts(x.re, integer(0));
+  }
 
   /// Duplicates the node for both parts. `isJoined`: a real operand, as one
   /// that is concatenated with complex ones, has an imaginary part of zeros;
@@ -89,6 +93,7 @@ private:
   // Rewrites of nodes; false if the node does not have the form.
   bool lowerMatrixProduct(const std::string &op);
   bool lowerEinsum();
+  bool lowerScaledSum(const std::string &op);
   bool lowerArithmetic(const std::string &op);
   bool lowerComparison(const std::string &op);
   bool lowerFourier();
@@ -390,53 +395,51 @@ bool Lowering::lowerEinsum() {
   return true;
 }
 
+/// addcmul and addcdiv: a product or quotient that is scaled and added.
+bool Lowering::lowerScaledSum(const std::string &op) {
+  const bool isProduct = op == "addcmul";
+  if (!isProduct && op != "addcdiv")
+    return false;
+  std::optional<Parts> a = getCast("self", 0), x = getCast("tensor1", 1),
+                       y = getCast("tensor2", 2), factor = getCast("value", 3);
+  if (!a || !x || !y || (get("value", 3) && !factor))
+    return false;
+  Parts made =
+      partsOf(isProduct ? multiply(widen(*x), *y) : divide(widen(*x), *y));
+  if (factor)
+    made = partsOf(multiply(made, *factor));
+  pairs[result] = add(*a, made);
+  return true;
+}
+
 /// Elementwise ops of two operands, each of them a tensor or a number.
 bool Lowering::lowerArithmetic(const std::string &op) {
-  std::optional<Parts> a = getCast("self", 0);
-  const bool isPower = op == "pow";
-  if (op == "addcmul" || op == "addcdiv") {
-    std::optional<Parts> x = getCast("tensor1", 1), y = getCast("tensor2", 2),
-                         factor = getCast("value", 3);
-    if (!a || !x || !y || (get("value", 3) && !factor))
-      return false;
-    // A real quotient or product has an imaginary part of zeros too.
-    auto widen = [&](Parts p) { return p.im ? p : Parts(p.re, integer(0)); };
-    Parts made = partsOf(op == "addcmul" ? multiply(widen(*x), *y)
-                                         : divide(widen(*x), *y));
-    if (factor)
-      made = partsOf(multiply(made, *factor));
-    pairs[result] = add(*a, made);
-    return true;
-  }
-  std::optional<Parts> b = getCast(isPower ? "exponent" : "other", 1);
+  const bool isProduct = op == "mul" || op == "multiply",
+             isQuotient = op == "div" || op == "divide" || op == "true_divide",
+             isPower = op == "pow", isSum = op == "add",
+             isReversed = op == "rsub",
+             isDifference = op == "sub" || op == "subtract" || isReversed;
+  if (!isProduct && !isQuotient && !isPower && !isSum && !isDifference)
+    return false;
+  // Complex quotients are not rounded.
+  if (isQuotient && get("rounding_mode", 2))
+    return false;
+  std::optional<Parts> a = getCast("self", 0),
+                       b = getCast(isPower ? "exponent" : "other", 1);
   if (!a || !b || (!a->im && !b->im))
     return false;
-  if (op == "mul" || op == "multiply") {
-    pairs[result] = multiply(*a, *b);
-    return true;
-  }
-  if ((op == "div" || op == "divide" || op == "true_divide") &&
-      !get("rounding_mode", 2)) {
-    pairs[result] = divide(*a, *b);
-    return true;
-  }
-  if (isPower) {
-    pairs[result] = power(*a, *b);
-    return true;
-  }
-  const bool isReversed = op == "rsub";
-  if (op != "add" && op != "sub" && op != "subtract" && !isReversed)
-    return false;
-  if (get("alpha", 2)) {
+  if ((isSum || isDifference) && get("alpha", 2)) {
     // It belongs to the second operand of the call.
     std::optional<Parts> alpha = getCast("alpha", 2);
     if (!alpha)
       return false;
     Parts &scaled = isReversed ? *a : *b;
-    scaled = partsOf(
-        multiply(scaled.im ? scaled : Parts(scaled.re, integer(0)), *alpha));
+    scaled = partsOf(multiply(widen(scaled), *alpha));
   }
-  pairs[result] = op == "add"  ? add(*a, *b)
+  pairs[result] = isProduct    ? multiply(*a, *b)
+                  : isQuotient ? divide(*a, *b)
+                  : isPower    ? power(*a, *b)
+                  : isSum      ? add(*a, *b)
                   : isReversed ? subtract(*b, *a)
                                : subtract(*a, *b);
   return true;
@@ -518,8 +521,8 @@ bool Lowering::lower() {
     return false;
   // Overloads of these ops differ in the kinds of their operands only.
   const std::string stem = op.substr(0, op.find('.'));
-  if (lowerMatrixProduct(stem) || lowerEinsum() || lowerArithmetic(stem) ||
-      lowerComparison(stem) || lowerFourier())
+  if (lowerMatrixProduct(stem) || lowerEinsum() || lowerScaledSum(stem) ||
+      lowerArithmetic(stem) || lowerComparison(stem) || lowerFourier())
     return true;
   if (op == "view_as_complex.default") {
     std::string self = getTensor("self", 0);
