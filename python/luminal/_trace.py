@@ -16,7 +16,7 @@ from torch._functorch._aot_autograd import input_output_analysis
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch.export.exported_program import _override_composite_implicit_decomp
 
-from . import _errors, _sizes
+from . import _errors, _foreach, _sizes
 
 aten = torch.ops.aten
 # AOTAutograd defines a protocol for these, with other names of the arguments.
@@ -36,8 +36,8 @@ class DecomposeMore(Exception):
 
 @functools.cache
 def decompositions() -> dict[Any, Callable[..., Any]]:
-    """PyTorch's decompositions into core ATen ops."""
-    table = dict(torch._decomp.core_aten_decompositions())
+    """PyTorch's decompositions into core ATen ops, and those of ops of lists."""
+    table = dict(torch._decomp.core_aten_decompositions()) | _foreach.decompositions()
     known = torch._decomp.decomposition_table
     for op in _NORMS:
         table[op] = known[op]
