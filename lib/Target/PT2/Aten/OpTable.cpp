@@ -174,14 +174,15 @@ static constexpr std::pair<StringRef, StringRef> kAliases[] = {
 static const llvm::StringMap<OpEntry> &getTable() {
   static const llvm::StringMap<OpEntry> table = [] {
     llvm::StringMap<OpEntry> map;
-    for (auto rows : {getPointwiseOps(), getMathOps(),        getBitsOps(),
-                      getCompareOps(),   getMovementOps(),    getCreationOps(),
-                      getJoinOps(),      getReductionOps(),   getScanOps(),
-                      getProductOps(),   getConvolutionOps(), getPoolingOps(),
-                      getResampleOps(),  getRecurrentOps(),   getNormOps(),
-                      getLossOps(),      getIndexOps(),       getSearchOps(),
-                      getSortOps(),      getTransformerOps(), getCalculusOps(),
-                      getSpecialOps(),   getMetaOps()})
+    for (auto rows :
+         {getPointwiseOps(), getMathOps(),        getBitsOps(),
+          getCompareOps(),   getMovementOps(),    getCreationOps(),
+          getJoinOps(),      getReductionOps(),   getScanOps(),
+          getProductOps(),   getConvolutionOps(), getPoolingOps(),
+          getResampleOps(),  getRecurrentOps(),   getQuantizeOps(),
+          getNormOps(),      getLossOps(),        getIndexOps(),
+          getSearchOps(),    getSortOps(),        getTransformerOps(),
+          getCalculusOps(),  getSpecialOps(),     getMetaOps()})
       for (const OpRow &row : rows) {
         OpEntry entry = parseSchema(row);
         std::string key = entry.name;

@@ -78,6 +78,7 @@ llvm::ArrayRef<OpRow> getProductOps();
 llvm::ArrayRef<OpRow> getConvolutionOps();
 llvm::ArrayRef<OpRow> getPoolingOps();
 llvm::ArrayRef<OpRow> getResampleOps();
+llvm::ArrayRef<OpRow> getQuantizeOps();
 llvm::ArrayRef<OpRow> getRecurrentOps();
 llvm::ArrayRef<OpRow> getScanOps();
 llvm::ArrayRef<OpRow> getNormOps();
