@@ -187,6 +187,7 @@ static ChunkFn intFunction(llir::Fn fn, DType t) {
       binary({in[0], in[0]}, n, out);
     };
   };
+  int64_t width = 8 * dtypeSize(t);
   switch (fn) {
   case Fn::Neg:
     return unary([](int64_t a) { return wrap(0 - uint64_t(a)); });
@@ -224,6 +225,14 @@ static ChunkFn intFunction(llir::Fn fn, DType t) {
     return intBinary(t, [](int64_t a, int64_t b) { return a | b; });
   case Fn::BitXor:
     return intBinary(t, [](int64_t a, int64_t b) { return a ^ b; });
+  case Fn::ShiftLeft:
+    return intBinary(t, [width](int64_t a, int64_t b) {
+      return b < 0 || b >= width ? 0 : wrap(uint64_t(a) << b);
+    });
+  case Fn::ShiftRight:
+    return intBinary(t, [](int64_t a, int64_t b) {
+      return a >> (b < 0 ? 63 : std::min<int64_t>(b, 63));
+    });
   default:
     return {};
   }

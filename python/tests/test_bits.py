@@ -44,6 +44,30 @@ def test_bitwise(dtype):
     helpers.same(helpers.compile(function)(a, b), function(a, b))
 
 
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64], ids=str)
+def test_shifts_by_any_amount(dtype):
+    """Amounts that are negative, or the width or more: no bit is left, but the sign to the right. Other types, numbers and rows."""
+    def function(x, n, wide):
+        results = []
+        for f in (torch.bitwise_left_shift, torch.bitwise_right_shift):
+            results += f(x, n), f(x, n[:, :1]), f(n, x[:1]), f(x, n[0, 5]), f(x, wide), f(wide, n), f(3, n), f(x, -1), f(x, 40), f(x, 100)
+        return results
+
+    amounts = torch.tensor([-128, -7, -1, 0, 1, 2, 6, 7, 8, 9, 15, 16, 17, 30, 31, 32, 33, 62, 63, 64, 65, 100, 127]).to(dtype)
+    x = torch.randint(-2**63, 2**63 - 1, (9, 1), generator=torch.Generator().manual_seed(6)).expand(9, len(amounts)).to(dtype)
+    args = x, amounts.expand(9, -1).contiguous(), amounts.long()
+    compiled = helpers.compile(function)
+    helpers.same(compiled(*args), function(*args))
+
+
+def test_shifts_are_instructions():
+    """No table of powers and no division is left."""
+    x, n = torch.arange(-50, 50), torch.arange(100) % 70
+    compiled = luminal.compile(lambda x, n: (x << n, x >> n, 1 << n), (x, n))
+    helpers.same(compiled(x, n), (x << n, x >> n, 1 << n))
+    assert {"ShiftLeft", "ShiftRight"} <= {rule.name for rule in compiled.report.rules}
+
+
 def test_spatial_hash():
     """The rows of a table that a hash of three coordinates picks; indices of every sign."""
     def function(x, table):
@@ -141,3 +165,20 @@ class Scaled(torch.nn.Module):
 
     def forward(self, x):
         return self.function(x)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+def test_fake_quantisation(dtype):
+    """Elements as integers of a few bits hold them, with the mask of those in range: by numbers, tensors and channels, switched
+    off, and NaN."""
+    cached, switched = torch.ops.aten.fake_quantize_per_tensor_affine_cachemask, torch.ops.aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams
+
+    def function(x, scale, zero, on, off):
+        return (*cached(x, 0.037, -3, -128, 127), *cached(x, 0.1, 5, 0, 15), torch.fake_quantize_per_channel_affine(x, scale, zero, 0, -8, 7),
+                torch.fake_quantize_per_channel_affine(x[:, :5].clone(), scale, zero, 1, 0, 255), torch.fake_quantize_per_tensor_affine(x, scale[0], zero[0], 0, 255),
+                *switched(x, scale[:1], zero[:1], on, -4, 7), *switched(x, scale[:1], zero[:1], off, -4, 7))
+
+    x = (torch.randn(5, 200, generator=torch.Generator().manual_seed(7)) * 3).to(dtype)
+    x[2, 3] = math.nan
+    args = x, torch.tensor([0.11, 0.53, 0.29, 0.0625, 1.5]), torch.tensor([3, 1, 0, 7, 2], dtype=torch.int32), torch.tensor([1]), torch.tensor([0])
+    helpers.same(helpers.compile(function)(*args), function(*args))

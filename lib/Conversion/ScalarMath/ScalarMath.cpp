@@ -92,15 +92,51 @@ static Value emitFloorInt(Lanes &m, Value x, Value y, bool isRemainder) {
   return m.select(off, m.subi(d.quotient, m.integer(x, 1)), d.quotient);
 }
 
+/// LLVM leaves shifts by negative amounts, and by the width or more, undefined.
+static Value emitShiftLeft(Lanes &m, Value x, Value amount) {
+  unsigned width = Lanes::element(x).getIntOrFloatBitWidth();
+  Value inside =
+      m.cmp(arith::CmpIPredicate::ult, amount, m.integer(amount, width));
+  return m.select(inside, arith::ShLIOp::create(m.b, x, amount),
+                  m.integer(x, 0));
+}
+
+static Value emitShiftRight(Lanes &m, Value x, Value amount) {
+  unsigned width = Lanes::element(x).getIntOrFloatBitWidth();
+  Value most =
+      arith::MinUIOp::create(m.b, amount, m.integer(amount, width - 1));
+  return arith::ShRSIOp::create(m.b, x, most);
+}
+
 //===----------------------------------------------------------------------===//
 // f32 and f64
 //===----------------------------------------------------------------------===//
+
+/// The exact remainder of a truncating division, with the sign of x. Below the
+/// limit, where all integers are numbers of the type, the rounded quotient
+/// exceeds the exact one by less than one, and x - whole * y is exact. Larger
+/// quotients, which are rare, call fmod.
+static Value emitRemainder(Lanes &m, Value x, Value y) {
+  auto call = [&] { return arith::RemFOp::create(m.b, x, y).getResult(); };
+  if (hasFloatInstructions(m.b))
+    return call();
+  Value zero = m.num(x, 0), quotient = m.div(x, y);
+  Value most = m.num(x, Lanes::element(x).isF64() ? 0x1p53 : 0x1p24);
+  Value whole = math::TruncOp::create(m.b, quotient);
+  Value rest = m.fma(m.neg(whole), y, x);
+  Value isPast = m.select(m.lt(x, zero), m.lt(zero, rest), m.lt(rest, zero));
+  rest = m.select(isPast, m.add(rest, m.copySign(m.abs(y), x)), rest);
+  rest = m.select(m.lt(m.abs(x), m.abs(y)), x, m.copySign(m.abs(rest), x));
+  // NaN too: of infinite x, and of y that is 0.
+  Value isRare = m.no(m.lt(m.abs(quotient), most));
+  return emitRare(m, isRare, rest, call);
+}
 
 /// Python's floor division and remainder of floats, as PyTorch has them: from
 /// the exact fmod.
 static Value emitFloorFloat(Lanes &m, Value x, Value y, bool isRemainder) {
   Value zero = m.num(x, 0.0);
-  Value mod = arith::RemFOp::create(m.b, x, y);
+  Value mod = emitRemainder(m, x, y);
   Value nonZero = m.cmp(arith::CmpFPredicate::UNE, mod, zero);
   Value off = m.both(
       nonZero, m.cmp(arith::CmpIPredicate::ne, m.lt(y, zero), m.lt(mod, zero)));
@@ -198,12 +234,14 @@ static constexpr FnCode kFunctions[] = {
      .f32 = code<&Lanes::div>},
     {.fn = Fn::Mod,
      .integer = [](Lanes &m, ValueRange a) { return divideInts(m, a[0], a[1]).remainder; },
-     .f32 = op<arith::RemFOp>},
+     .f32 = code<emitRemainder>},
     {.fn = Fn::FloorDiv, .integer = code<emitFloorInt, false>, .f32 = code<emitFloorFloat, false>},
     {.fn = Fn::FloorMod, .integer = code<emitFloorInt, true>, .f32 = code<emitFloorFloat, true>},
     {.fn = Fn::BitAnd, .integer = op<arith::AndIOp>},
     {.fn = Fn::BitOr, .integer = op<arith::OrIOp>},
     {.fn = Fn::BitXor, .integer = op<arith::XOrIOp>},
+    {.fn = Fn::ShiftLeft, .integer = code<emitShiftLeft>},
+    {.fn = Fn::ShiftRight, .integer = code<emitShiftRight>},
     {.fn = Fn::Max, .integer = op<arith::MaxSIOp>, .boolean = code<&Lanes::either>, .f32 = code<emitMaxFloat>},
     {.fn = Fn::Min, .integer = op<arith::MinSIOp>, .boolean = code<&Lanes::both>, .f32 = code<emitMinFloat>},
     {.fn = Fn::LessThan, .integer = compare<IntIs::slt>, .boolean = compare<IntIs::ult>, .f32 = code<&Lanes::lt>},

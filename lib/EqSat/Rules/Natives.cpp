@@ -112,6 +112,13 @@ static bool fold(MatchContext &c, NativeArgs args, NativeResults &results) {
   return true;
 }
 
+static bool one(MatchContext &c, NativeArgs args, NativeResults &results) {
+  RankedTensorType type = tensorOf(c, args[0]);
+  results.push_back(NativeValue::ofClass(
+      makeSplat(c, numberOfType(1, type.getElementType()), type)));
+  return true;
+}
+
 /// Whether the class has a known number but no node that is a constant or the
 /// view of a scalar.
 static bool isUnfoldedNumber(MatchContext &c, NativeArgs args,
@@ -150,9 +157,10 @@ static FastConstraint isTable(ArrayRef<double> values) {
   };
 }
 
-/// Holds if the class contains a constant with the powers of two of its integer
-/// type, one for each bit, in ascending or descending order.
-static FastConstraint isPowerTable(bool descending) {
+/// Holds if the class contains a constant of an integer type with an element
+/// for each bit, `isValue(element, bit)`.
+template <typename F>
+static FastConstraint isBitTable(F isValue) {
   return [=](MatchContext &c, NativeArgs args, NativeResults &) {
     bool found = false;
     c.forEachNode(args[0].asClass(), "hlir.constant", [&](const MatchedOp &op) {
@@ -161,14 +169,23 @@ static FastConstraint isPowerTable(bool descending) {
       if (!table || table.isSplat())
         return true;
       auto values = table.getValues<APInt>();
-      unsigned width = (*values.begin()).getBitWidth();
-      found = table.getNumElements() == width;
+      found = table.getNumElements() == (*values.begin()).getBitWidth();
       for (auto [k, value] : llvm::enumerate(values))
-        found &= found && value.isOneBitSet(descending ? width - 1 - k : k);
+        found &= found && isValue(value, unsigned(k));
       return !found;
     });
     return found;
   };
+}
+
+static bool isAscendingPower(const APInt &value, unsigned bit) {
+  return value.isOneBitSet(bit);
+}
+static bool isDescendingPower(const APInt &value, unsigned bit) {
+  return value.isOneBitSet(value.getBitWidth() - 1 - bit);
+}
+static bool isBitNumber(const APInt &value, unsigned bit) {
+  return value == bit;
 }
 
 //===----------------------------------------------------------------------===//
@@ -522,10 +539,12 @@ void luminal::eqsat::addNatives(RuleSetBuilder &set) {
   set.constraint("IsUnfoldedNumber", isUnfoldedNumber);
   set.constraint("IsErfExponents", isTable(hlir::kErfExponents));
   set.constraint("IsErfWeights", isTable(hlir::kErfWeights));
-  set.constraint("IsAscendingPowers", isPowerTable(/*descending=*/false));
-  set.constraint("IsDescendingPowers", isPowerTable(/*descending=*/true));
+  set.constraint("IsAscendingPowers", isBitTable(isAscendingPower));
+  set.constraint("IsDescendingPowers", isBitTable(isDescendingPower));
+  set.constraint("IsBitNumbers", isBitTable(isBitNumber));
   set.constraint("Number", number);
   set.rewrite("Fold", fold);
+  set.rewrite("One", one);
 
   set.constraint("IsFloat", isFloat);
   set.constraint("IsInteger", isInteger);

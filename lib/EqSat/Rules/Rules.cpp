@@ -192,7 +192,8 @@ static void populateMath(RuleSetBuilder &set) {
         {"Gelu", "GeluHalfLast", "GeluDiv", "GeluDivHalfLast"});
   state(Fn::GeluTanh, kFloat, {"GeluSigmoid", "GeluTanh", "GeluTanhHalfLast"});
   state(Fn::Pow, kFloat, {"Pow"});
-  state(Promise::exact(), kInteger, {"BitAnd", "BitOr", "BitXor"});
+  state(Promise::exact(), kInteger,
+        {"BitAnd", "BitOr", "BitXor", "PowerOfTwo", "ShiftLeft", "ShiftRight"});
 }
 
 static void populateNarrow(RuleSetBuilder &set) {

@@ -39,7 +39,7 @@ for t in FLOATS + INTS:
 for t in INTS:
     kernel("neg", [t], t)
     kernel("abs", [t], t)
-    for fn in ["bit_and", "bit_or", "bit_xor"]:
+    for fn in ["bit_and", "bit_or", "bit_xor", "shift_left", "shift_right"]:
         kernel(fn, [t, t], t)
 for fn in ["mul", "or"]:
     kernel(fn, ["i1", "i1"], "i1")

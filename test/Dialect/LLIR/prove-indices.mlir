@@ -356,3 +356,24 @@ func.func @bits_of_negative(%x: tensor<8xf32>, %i: tensor<2xi64>) -> tensor<2xf3
   %r = llir.gather %x, %j {checked} : tensor<8xf32>, tensor<2xi64> -> tensor<2xf32>
   return %r : tensor<2xf32>
 }
+
+// Shifted to the right, a number that is not negative does not grow.
+// CHECK-LABEL: func.func @shifted
+// CHECK: llir.gather %{{.*}}, %{{.*}} : tensor<8xf32>
+func.func @shifted(%x: tensor<8xf32>, %i: tensor<2xi64>, %n: tensor<2xi64>) -> tensor<2xf32> {
+  %m = llir.constant dense<7> : tensor<2xi64>
+  %j = llir.elementwise bit_and(%i, %m) : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+  %k = llir.elementwise shift_right(%j, %n) : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+  %r = llir.gather %x, %k {checked} : tensor<8xf32>, tensor<2xi64> -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+
+// CHECK-LABEL: func.func @shifted_left
+// CHECK: {checked}
+func.func @shifted_left(%x: tensor<8xf32>, %i: tensor<2xi64>, %n: tensor<2xi64>) -> tensor<2xf32> {
+  %m = llir.constant dense<7> : tensor<2xi64>
+  %j = llir.elementwise bit_and(%i, %m) : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+  %k = llir.elementwise shift_left(%j, %n) : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+  %r = llir.gather %x, %k {checked} : tensor<8xf32>, tensor<2xi64> -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}

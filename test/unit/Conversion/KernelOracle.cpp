@@ -260,6 +260,15 @@ private:
       return Element{0, a[0].i | a[1].i};
     case Fn::BitXor:
       return Element{0, a[0].i ^ a[1].i};
+    case Fn::ShiftLeft:
+      return Element{
+          0, a[1].i < 0 ||
+                     a[1].i >= elementOf(e.getResult()).getIntOrFloatBitWidth()
+                 ? 0
+                 : int64_t(uint64_t(a[0].i) << a[1].i)};
+    case Fn::ShiftRight:
+      return Element{0, a[0].i >>
+                            (a[1].i < 0 ? 63 : std::min<int64_t>(a[1].i, 63))};
     case Fn::Max:
       return either(std::max(a[0].f, a[1].f), std::max(a[0].i, a[1].i));
     case Fn::LessThan:

@@ -236,6 +236,42 @@ TEST(ScalarMath, PowAndRemainders) {
   }
 }
 
+/// Remainders of multiples, and of the numbers beside them, bit for bit.
+template <typename T>
+static void checkRemainders(mlir::Type (*type)(Builder &b)) {
+  Compiled f("rem", type, [&](ImplicitLocOpBuilder &b, Value x, Value y) {
+    return emitFn(b, Fn::Mod, {x, y}, type(b));
+  });
+  auto check = [&](T x, T y) {
+    T got, exact = std::fmod(x, y);
+    f.scalar(&got, &x, &y);
+    EXPECT_TRUE(std::isnan(exact)
+                    ? std::isnan(got)
+                    : got == exact && std::signbit(got) == std::signbit(exact))
+        << x << " mod " << y << " is " << got << ", not " << exact;
+  };
+  for (float x : kPairs)
+    for (float y : kPairs)
+      check(x, y);
+  uint64_t state = 1;
+  auto next = [&] {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return T(int64_t(state)) / T(int64_t(1) << 60);
+  };
+  for (int i = 0; i < 20000; ++i) {
+    T y = next();
+    // Quotients of up to 64 bits, so some are beyond those of any type.
+    T x = y * std::floor(std::ldexp(next(), i % 60));
+    for (T beside : {x, std::nextafter(x, T(0)), std::nextafter(x, 2 * x)})
+      check(beside, y);
+  }
+}
+
+TEST(ScalarMath, RemaindersAreExact) {
+  checkRemainders<float>([](Builder &b) -> Type { return b.getF32Type(); });
+  checkRemainders<double>([](Builder &b) -> Type { return b.getF64Type(); });
+}
+
 TEST(ScalarMath, IntegerDivisionNeverTraps) {
   auto i64 = [](Builder &b) -> Type { return b.getI64Type(); };
   struct {
@@ -267,7 +303,13 @@ TEST(ScalarMath, IntegerDivisionNeverTraps) {
        }},
       {Fn::BitAnd, [](int64_t x, int64_t y) { return x & y; }},
       {Fn::BitOr, [](int64_t x, int64_t y) { return x | y; }},
-      {Fn::BitXor, [](int64_t x, int64_t y) { return x ^ y; }}};
+      {Fn::BitXor, [](int64_t x, int64_t y) { return x ^ y; }},
+      {Fn::ShiftLeft,
+       [](int64_t x, int64_t y) {
+         return y < 0 || y > 63 ? 0 : int64_t(uint64_t(x) << y);
+       }},
+      {Fn::ShiftRight,
+       [](int64_t x, int64_t y) { return x >> (y < 0 || y > 63 ? 63 : y); }}};
   int64_t values[] = {0,
                       1,
                       -1,
@@ -275,6 +317,8 @@ TEST(ScalarMath, IntegerDivisionNeverTraps) {
                       -2,
                       7,
                       -7,
+                      63,
+                      64,
                       100,
                       -100,
                       INT64_MAX,

@@ -221,6 +221,9 @@ unsigned Generator::apply(Fn fn, std::vector<unsigned> operands, DType result) {
   case Fn::BitXor:
     node.most = 2 * std::max(a, b) + 1;
     break;
+  case Fn::ShiftRight:
+    node.most = a + 1;
+    break;
   default:
     node.most = std::max(a, b) + 1;
     break;

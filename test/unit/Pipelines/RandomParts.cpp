@@ -567,8 +567,9 @@ void Generator::integers() {
   Shape shape = shapeOfRank(1, 3);
   unsigned n = chance(50) ? iota(shape, t) : argument(shape, t);
   static const std::vector<Fn> functions = {
-      Fn::Add, Fn::Sub,      Fn::Mul,      Fn::Max,    Fn::Min,   Fn::Div,
-      Fn::Mod, Fn::FloorDiv, Fn::FloorMod, Fn::BitAnd, Fn::BitOr, Fn::BitXor};
+      Fn::Add,   Fn::Sub,    Fn::Mul,       Fn::Max,      Fn::Min,
+      Fn::Div,   Fn::Mod,    Fn::FloorDiv,  Fn::FloorMod, Fn::BitAnd,
+      Fn::BitOr, Fn::BitXor, Fn::ShiftRight};
   for (int64_t i = 0, count = pick(1, 4); i < count; ++i)
     n = apply(choose(functions), {n, valueOf(shape, t)});
   if (chance(40) && !shape.empty())

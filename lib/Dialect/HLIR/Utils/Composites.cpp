@@ -166,6 +166,44 @@ Value Composer::equal(Value a, Value b) {
 // Bits
 //===----------------------------------------------------------------------===//
 
+/// Tensors over the elements of an integer and, along a last dim, its bits.
+namespace {
+struct BitSpace {
+  BitSpace(Composer &c, Value like)
+      : c(c), extents(hlir::getExtents(like)), map(identityMap(extents.size())),
+        type(elementOf(like)), width(type.getIntOrFloatBitWidth()) {
+    extents.push_back(Expr(int64_t(width)));
+  }
+
+  /// An element repeated for each of its bits.
+  Value spread(Value x) { return c.view(x, extents, map); }
+  /// A constant for each bit, repeated for each element.
+  Value table(function_ref<APInt(unsigned)> valueOf) {
+    SmallVector<APInt> values;
+    for (unsigned k = 0; k < width; ++k)
+      values.push_back(valueOf(k));
+    auto of = RankedTensorType::get({int64_t(width)}, type);
+    Value constant = ConstantOp::create(c.getBuilder(), c.getLoc(), of,
+                                        DenseElementsAttr::get(of, values));
+    return c.view(constant, extents, {Expr::dim(extents.size() - 1)});
+  }
+  /// 1, 2, 4, ..., the values of the bits.
+  Value places() {
+    return table([this](unsigned k) { return APInt::getOneBitSet(width, k); });
+  }
+  /// The sum over the bits of the places where `condition` holds.
+  Value sumOfPlaces(Value condition, Value places) {
+    return c.reduceSum(c.select(condition, places, c.splatInt(places, 0)),
+                       {unsigned(extents.size() - 1)}, /*keepDim=*/false);
+  }
+
+  Composer &c;
+  SmallVector<Expr> extents, map;
+  Type type;
+  unsigned width;
+};
+} // namespace
+
 /// Bit k of x is the sign of x * 2^(width - 1 - k), which wraps. The sum of the
 /// powers of two of the bits that both operands have is exact.
 Value Composer::bitAnd(Value a, Value b) {
@@ -174,27 +212,15 @@ Value Composer::bitAnd(Value a, Value b) {
     return logicalAnd(a, b);
   if (wide != type)
     return cast(bitAnd(cast(a, wide), cast(b, wide)), type);
-  unsigned width = type.getIntOrFloatBitWidth();
-  SmallVector<Expr> extents = getExtents(a), map = identityMap(extents.size());
-  Expr bit = Expr::dim(extents.size());
-  extents.push_back(Expr(int64_t(width)));
-  auto table = [&](auto exponentOf) {
-    SmallVector<APInt> powers;
-    for (unsigned k = 0; k < width; ++k)
-      powers.push_back(APInt::getOneBitSet(width, exponentOf(k)));
-    auto of = RankedTensorType::get({int64_t(width)}, type);
-    Value constant = ConstantOp::create(builder, loc, of,
-                                        DenseElementsAttr::get(of, powers));
-    return view(constant, extents, {bit});
-  };
-  Value places = table([](unsigned k) { return k; });
-  Value factors = table([=](unsigned k) { return width - 1 - k; });
-  Value zero = splatInt(places, 0);
+  BitSpace space(*this, a);
+  Value places = space.places();
+  Value factors = space.table([&](unsigned k) {
+    return APInt::getOneBitSet(space.width, space.width - 1 - k);
+  });
   auto bits = [&](Value x) {
-    return less(mul(view(x, extents, map), factors), zero);
+    return less(mul(space.spread(x), factors), splatInt(places, 0));
   };
-  return reduceSum(select(logicalAnd(bits(a), bits(b)), places, zero),
-                   {unsigned(extents.size() - 1)}, /*keepDim=*/false);
+  return space.sumOfPlaces(logicalAnd(bits(a), bits(b)), places);
 }
 
 /// By the identity a + b = (a | b) + (a & b), which holds with wrapping.
@@ -210,6 +236,34 @@ Value Composer::bitXor(Value a, Value b) {
     return logicalXor(a, b);
   Value both = bitAnd(a, b);
   return sub(add(a, b), add(both, both));
+}
+
+/// 2 to the power of each element, which wraps for the highest bit, and 0 for
+/// an element that is not the number of a bit.
+static Value powerOfTwo(Composer &c, Value exponent) {
+  BitSpace space(c, exponent);
+  Value numbers =
+      space.table([&](unsigned k) { return APInt(space.width, k); });
+  return space.sumOfPlaces(c.equal(space.spread(exponent), numbers),
+                           space.places());
+}
+
+Value Composer::shiftLeft(Value x, Value amount) {
+  Type type = elementOf(x), wide = computedType(type);
+  if (wide != type)
+    return cast(shiftLeft(cast(x, wide), cast(amount, wide)), type);
+  return mul(x, powerOfTwo(*this, amount));
+}
+
+/// The power of two is not positive for the amounts of which only the sign
+/// remains.
+Value Composer::shiftRight(Value x, Value amount) {
+  Type type = elementOf(x), wide = computedType(type);
+  if (wide != type)
+    return cast(shiftRight(cast(x, wide), cast(amount, wide)), type);
+  Value factor = powerOfTwo(*this, amount), zero = splatInt(x, 0);
+  return select(less(zero, factor), floorDiv(x, factor),
+                select(less(x, zero), splatInt(x, -1), zero));
 }
 
 //===----------------------------------------------------------------------===//

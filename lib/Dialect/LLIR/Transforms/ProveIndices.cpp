@@ -404,6 +404,11 @@ Interval ValueRanges::computeElementwise(ElementwiseOp op) {
         range = {std::nullopt, Expr(0),
                  range.hi ? smaller(range.hi, x.hi) : x.hi};
     return range;
+  case Fn::ShiftRight:
+    // Towards 0.
+    if (a.lo && symbols.provablyNonNegative(*a.lo))
+      range = {std::nullopt, Expr(0), a.hi};
+    return range;
   case Fn::FloorDiv:
     if (exact && !b.exact->hasDims() && symbols.provablyLess(0, *b.exact))
       return ofExact(Expr::floorDiv(*a.exact, *b.exact), op.getResult());

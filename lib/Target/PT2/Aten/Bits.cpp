@@ -50,18 +50,6 @@ static Status bitwise(OpCall &o) {
   return o.ret(c.cast(result, type));
 }
 
-/// Two to the power of each element, which is in [0, width); a gather from a
-/// table.
-static Value powerOfTwo(OpCall &o, Value exponent, unsigned width) {
-  Composer &c = o.c;
-  SmallVector<int64_t> values;
-  for (unsigned k = 0; k < width; ++k)
-    values.push_back(int64_t(uint64_t(1) << k));
-  Value row =
-      c.full({Expr(int64_t(width))}, c.scalarInt(o.element(exponent), 0));
-  return c.gather(bitTable(o, row, values), c.cast(exponent, o.i64()));
-}
-
 template <bool left>
 static Status shift(OpCall &o) {
   Composer &c = o.c;
@@ -74,22 +62,14 @@ static Status shift(OpCall &o) {
   // Storage types are computed in 32 bits; the cast back truncates.
   int64_t width = type.getIntOrFloatBitWidth();
   int64_t most = left || type.isUnsignedInteger() ? width : width - 1;
-  Value zero = c.splatInt(x, 0);
   auto amount = b.tensor ? std::nullopt : b.number.integer.asConstant();
-  bool isInside = amount && *amount >= 0 && *amount < most;
-  Value beyond, factor;
-  if (isInside) {
-    factor = c.splatInt(x, int64_t(uint64_t(1) << *amount));
+  Value result;
+  if (amount && *amount >= 0 && *amount < most) {
+    // A product or quotient, about which rules and ranges know more.
+    Value factor = c.splatInt(x, int64_t(uint64_t(1) << *amount));
+    result = left ? c.mul(x, factor) : c.floorDiv(x, factor);
   } else {
-    beyond = c.logicalOr(c.less(y, zero), c.lessEqual(c.splatInt(x, most), y));
-    factor = powerOfTwo(o, c.select(beyond, zero, y), widthOf(o, x));
-  }
-  Value result = left ? c.mul(x, factor) : c.floorDiv(x, factor);
-  if (!isInside) {
-    // If all bits are shifted out to the right, the sign remains.
-    Value rest =
-        left ? zero : c.select(c.less(x, zero), c.splatInt(x, -1), zero);
-    result = c.select(beyond, rest, result);
+    result = left ? c.shiftLeft(x, y) : c.shiftRight(x, y);
   }
   return o.ret(c.cast(result, type));
 }

@@ -31,7 +31,9 @@ std::vector<RuleProgram> luminal::test::anglePrograms() {
   std::pair<const char *, Value (hlir::Composer::*)(Value, Value)> bits[] = {
       {"bit_and", &hlir::Composer::bitAnd},
       {"bit_or", &hlir::Composer::bitOr},
-      {"bit_xor", &hlir::Composer::bitXor}};
+      {"bit_xor", &hlir::Composer::bitXor},
+      {"shift_left", &hlir::Composer::shiftLeft},
+      {"shift_right", &hlir::Composer::shiftRight}};
   for (const char *type : {"i32", "i64"})
     for (auto [fn, method] : bits)
       for (std::vector<std::string> shape :

@@ -128,6 +128,10 @@ public:
   mlir::Value bitAnd(mlir::Value a, mlir::Value b);
   mlir::Value bitOr(mlir::Value a, mlir::Value b);
   mlir::Value bitXor(mlir::Value a, mlir::Value b);
+  /// Where `amount` is negative, or the width or more, no bit of x is left: 0
+  /// to the left, the sign in each bit to the right.
+  mlir::Value shiftLeft(mlir::Value x, mlir::Value amount);
+  mlir::Value shiftRight(mlir::Value x, mlir::Value amount);
 
   // Logic: i1 in, i1 out; comparisons as in IEEE 754 and PyTorch (NaN is
   // unequal to everything).

@@ -35,9 +35,11 @@ def LLIR_Fn : I32EnumAttr<"Fn", "a scalar function", [
     I32EnumAttrCase<"Min", 38, "min">, I32EnumAttrCase<"Pow", 39, "pow">, I32EnumAttrCase<"LessThan", 40, "less_than">,
     I32EnumAttrCase<"LessEqual", 41, "less_equal">, I32EnumAttrCase<"Equal", 42, "equal">, I32EnumAttrCase<"Or", 43, "or">,
     I32EnumAttrCase<"FloorDiv", 44, "floor_div">, I32EnumAttrCase<"FloorMod", 45, "floor_mod">,
-    // The bits of i32 and i64.
+    // The bits of i32 and i64. A shift by a negative amount, or by the width or more, leaves no bit of the operand: to the
+    // left 0, to the right the sign in each bit.
     I32EnumAttrCase<"BitAnd", 46, "bit_and">, I32EnumAttrCase<"BitOr", 47, "bit_or">,
-    I32EnumAttrCase<"BitXor", 48, "bit_xor">,
+    I32EnumAttrCase<"BitXor", 48, "bit_xor">, I32EnumAttrCase<"ShiftLeft", 50, "shift_left">,
+    I32EnumAttrCase<"ShiftRight", 51, "shift_right">,
     // Ternary: condition (i1), then two operands of the result's type.
     I32EnumAttrCase<"Select", 64, "select">]> {
   let cppNamespace = "::luminal::llir";
