@@ -38,7 +38,7 @@ FUNCTIONS = {
                   lambda: (torch.randn(2, 3, 8), torch.randn(3, 8))),
     "quotients of large and small numbers": (lambda x, y: torch.view_as_real(pairs_of(x * 1e25) / pairs_of(y * 1e25) * (pairs_of(x * 1e-25) / pairs_of(y * 1e-25))),
                                              lambda: (torch.randn(3, 8), torch.randn(3, 8))),
-    "complex numbers of the code": (lambda x: torch.view_as_real((x + 2j) * (1 - 0.5j) - 3j * x + torch.full((4,), 1 - 2j) - torch.sub(x, 1j, alpha=2)),
+    "complex numbers of the code": (lambda x: torch.view_as_real((x + 2j) * (1 - 0.5j) - 3j * x + torch.full((4,), 1 - 2j, device=x.device) - torch.sub(x, 1j, alpha=2)),
                                     lambda: (torch.randn(3, 4),)),
     "powers": (lambda x: torch.view_as_real(pairs_of(x) ** 2 + pairs_of(x) ** -3 + pairs_of(x) ** 0 + pairs_of(x) ** 0.5 + pairs_of(x) ** pairs_of(x)
                                             + 2 ** pairs_of(x) + pairs_of(x) ** (1 + 2j) + (2j) ** x[..., ::2] + torch.zeros_like(pairs_of(x)) ** 1.5),
@@ -51,7 +51,7 @@ FUNCTIONS = {
                                                        torch.tensor(1 + 2j) * pairs_of(x)])),
                lambda: (torch.randn(4, 8),)),
     "put into": (lambda x, i: torch.view_as_real(pairs_of(x).index_put((i,), pairs_of(x)[:2] * 2).index_add(0, i, pairs_of(x)[:2])
-                                                 + torch.zeros(4, 4, dtype=torch.complex64).slice_scatter(pairs_of(x)[:, :2], 1, 1, 3)),
+                                                 + torch.zeros(4, 4, dtype=torch.complex64, device=x.device).slice_scatter(pairs_of(x)[:, :2], 1, 1, 3)),
                  lambda: (torch.randn(4, 8), torch.tensor([2, 0]))),
     "norms": (lambda x: (torch.linalg.vector_norm(pairs_of(x), dim=1), pairs_of(x).norm(), pairs_of(x).cumsum(1).abs().mean()), lambda: (torch.randn(4, 8),)),
     "sums of products": (lambda x, y: torch.view_as_real(torch.addmm(pairs_of(x)[:, 0], pairs_of(x), pairs_of(y), beta=2, alpha=0.5)

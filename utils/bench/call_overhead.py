@@ -8,7 +8,9 @@ what is timed is the way to them. Forms take turns; each number is the fastest o
 to AOTAutograd's wrapper, the kernel of the program included: the median of the rounds, for the speed of a machine changes from
 one to the next by more than that. What a call cannot go without is timed alone: `memory` for its
 results, the `counting` of writes where AOTAutograd's wrapper does not count them, on a GPU the `launch` of its kernels. `own`
-is what is left of `added`, and `whole` of the callable; of one kernel the launch stays in. `asked` is what each may take."""
+is what is left of `added`, and `whole` of the callable; of one kernel the launch stays in. `asked` is what each may take. Code
+that runs between two calls costs more than it does alone, for guards have filled the caches: `in place` is what a call of Luminal
+takes longer than one in whose place a backend makes that memory and, on a GPU, launches the same graph."""
 import argparse
 import copy
 import ctypes
@@ -133,6 +135,16 @@ class Replaceable:
         self.run = lambda given: self.kept
         return self.form(*self.args)
 
+    def call_least(self, *functions):
+        """Calls these in the place of Luminal."""
+        def run(given):
+            for function in functions:
+                function()
+            return self.kept
+
+        self.run = run
+        return self.form(*self.args)
+
 
 def measure(model, rounds, seconds, device):
     """Seconds of a call by form; on a GPU those of the host, which waits for nothing."""
@@ -156,6 +168,8 @@ def measure(model, rounds, seconds, device):
         num_nodes = 1
         if device == "cuda":
             calls["launch"], num_nodes = launch_of(whole, args)
+        least = [calls[name] for name in ("memory", "launch") if name in calls]
+        calls["least"] = lambda: compiled.call_least(*least)
         # Where more was started than a device holds, a call waits for it, which is none of its own time.
         settle = torch.cuda.synchronize if device == "cuda" else lambda: None
         by_round = timing.fastest_by_round(calls, rounds, seconds, settle)
@@ -163,7 +177,8 @@ def measure(model, rounds, seconds, device):
             for name in ("luminal", "callable"):
                 print(f"{name:>9}: " + ", ".join(f"{1e3 * time:.3f} ms {how}" for how, time in wait_for(calls[name]).items()))
     times = {name: min(of_rounds) for name, of_rounds in by_round.items()}
-    times["added"] = statistics.median(map(operator.sub, by_round["luminal"], by_round["wrapper"]))
+    for name, other in (("added", "wrapper"), ("in place", "least")):
+        times[name] = statistics.median(map(operator.sub, by_round["luminal"], by_round[other]))
     count = len([*model.parameters(), *model.buffers(), *args])
     launch = times["launch"] if num_nodes > 1 else 0
     return times | rest(times, launch, count, 3e-6 if device == "cpu" else 8e-6)
@@ -287,7 +302,7 @@ def main():
                   f"compiled graphs and {1e6 * (luminal - inside):.0f} as with a backend that does nothing", flush=True)
         return
     names = ["trivial", "wrapper", "luminal", "callable", "memory", "counting", *(["launch"] if args.device == "cuda" else []),
-             "added", "own", "asked", "whole", "asked "]
+             "added", "own", "in place", "asked", "whole", "asked "]
     kinds = [(kind, count) for kind in (Sum, States) for count in args.tensors] + [(Decode, count) for count in args.layers] + [
         (Llama, count) for count in args.llama]
     print(f"{'us':>12}" + "".join(f"{name:>10}" for name in names))

@@ -8,13 +8,14 @@ kernel of a call, each of which may start before the one before it ends.
     python utils/bench/capture_bench.py [BATCHxTABLES...] [--calls=20] [--peers=eager,inductor,reduce-overhead] [--jobs=N]
 
 Needs a GPU and the library (LUMINAL_LIBRARY, or an installed package). Microseconds a call. `nothing` is a backend that
-returns the same outputs at each call, behind AOTAutograd. Each cell is a process of its own: N of them compile at once, and are
-then timed one after another. Exit code 1 where Luminal is wrong, behind in a capture, or takes more than 1.15 of `bare`; 2 where
-there is no GPU.
+returns the same outputs at each call, behind AOTAutograd; `added` is what torch.compile takes longer, the median of rounds in
+which forms take turns. Each cell is a process of its own: N of them compile at once, and are then timed one after another. Exit
+code 1 where Luminal is wrong, behind in a capture, or takes more than 1.15 of `bare`; 2 where there is no GPU.
 """
 import argparse
 import ctypes
 import multiprocessing
+import operator
 import os
 import pathlib
 import statistics
@@ -34,19 +35,21 @@ import models
 CELLS = [f"{batch}x{tables}" for batch in (256, 1024, 2048, 4096) for tables in (3, 8, 16)]
 
 
-def time_calls(call, count=100, rounds=20):
-    """Microseconds of a call in the fastest round: other work of the host disturbs the rest."""
-    for _ in range(20):
-        call()
-    torch.cuda.synchronize()
-    times = []
-    for _ in range(rounds):
-        began = time.perf_counter()
-        for _ in range(count):
+def time_calls(calls, count=100, rounds=20):
+    """Microseconds of a call of each form by name, in each of the rounds, in which forms take turns."""
+    times = {name: [] for name in calls}
+    for call in calls.values():
+        for _ in range(20):
             call()
-        torch.cuda.synchronize()
-        times.append(1e6 * (time.perf_counter() - began) / count)
-    return min(times)
+    for _ in range(rounds):
+        for name, call in calls.items():
+            torch.cuda.synchronize()
+            began = time.perf_counter()
+            for _ in range(count):
+                call()
+            torch.cuda.synchronize()
+            times[name].append(1e6 * (time.perf_counter() - began) / count)
+    return times
 
 
 def time_captured(call, calls):
@@ -132,9 +135,11 @@ class Cell:
 
     def measure(self, calls):
         """Microseconds by form, called and captured, and whether what is captured is right."""
-        called, captured, is_right = {}, {}, True
+        by_round, captured, is_right = time_calls({name: lambda form=form: form(*self.args) for name, form in self.forms.items()}), {}, True
+        # Other work of the host disturbs all but the fastest round.
+        called = {name: min(times) for name, times in by_round.items()}
+        called["added"] = statistics.median(map(operator.sub, by_round["torch.compile"], by_round["nothing"]))
         for name, form in self.forms.items():
-            called[name] = time_calls(lambda: form(*self.args))
             if name in ("nothing", "reduce-overhead"):
                 continue  # The latter is a graph itself.
             captured[name], result = time_captured(lambda: form(*self.args), calls)

@@ -736,6 +736,8 @@ void StreamedBlocks::emitWalk(ArrayRef<IndexRange> ranges, IndexRange part,
                       return next;
                     });
   setCarried(ValueRange(state).drop_back());
+  if (beforeLastSums)
+    beforeLastSums();
 }
 
 /// The number of blocks that must fit on a multiprocessor; 0: unlimited.

@@ -19,6 +19,7 @@
 #include "luminal/Dialect/LLIR/Analysis/MaskAnalysis.h"
 #include "luminal/Dialect/LLIR/Analysis/StreamTile.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include <functional>
 
 namespace luminal::blocks {
 
@@ -216,6 +217,8 @@ private:
   // blocks.
   mlir::Value hasNoFiniteRow();
   void emitUnitsShared(const Grid &grid);
+  /// Called once in each walk, near its end, when no product is in flight.
+  std::function<void()> beforeLastSums;
 
   // StreamedBlocksParts.cpp: split-kv.
   /// A value of the states: its type in memory, the thread's row that it

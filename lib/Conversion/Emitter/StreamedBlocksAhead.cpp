@@ -189,6 +189,8 @@ void StreamedBlocks::emitWalkAhead(IndexRange walked) {
       awaitCopies(CopiedFor::Sums, place);
     else
       meetAhead();
+    if (beforeLastSums)
+      beforeLastSums();
     startSums(place.slot);
     settleSums();
     release(CopiedFor::Sums, place);
@@ -196,6 +198,9 @@ void StreamedBlocks::emitWalkAhead(IndexRange walked) {
     return getCarried();
   };
   setCarried(e.ifElse(e.less(walked.lo, walked.hi),
-                      ValueRange(initial).getTypes(), walk,
-                      [&] { return initial; }));
+                      ValueRange(initial).getTypes(), walk, [&] {
+                        if (beforeLastSums)
+                          beforeLastSums();
+                        return initial;
+                      }));
 }

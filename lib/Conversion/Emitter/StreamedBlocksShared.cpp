@@ -7,12 +7,15 @@
 // other rows multiply them anyway. A non-finite element makes the sums of its
 // column non-finite in every row, including rows in which it is masked. So each
 // block reports whether it has a row whose sums are all finite. The last block
-// to report recomputes all rows without skipping if some block has no such row.
+// recomputes all rows without skipping if some block has no such row.
 //
 // There are two counters for each group of blocks, the blocks of all rows. One
-// counts the blocks that have computed their rows and, in the upper half of the
-// word, those of them without a finite row. The other counts the blocks that
-// have written their results.
+// counts the blocks that begin their last chunk: the last to do so is the one
+// that may have to recompute. It knows before it has written its results, so no
+// block waits for the answer. The other counts the blocks that have written
+// their results and, in the upper half of the word, those of them without a
+// finite row. Only the last block waits for it: the others, which run already,
+// have at most a chunk left.
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,49 +80,53 @@ struct Counters {
             e.address(e.counters, e.mul(group, e.constant(2)), b.getI64Type())),
         written(e.address(walked, e.constant(1), b.getI64Type())) {}
 
-  /// Counts a block that has computed its rows. The result (i1) is true if it
-  /// is the last one and some block reported a problem. The last one resets the
-  /// counter.
-  Value arrive(Value foundBad) {
-    Type i64 = b.getI64Type();
-    Value bad = e.mul(arith::ExtUIOp::create(b, i64, foundBad),
-                      e.constant(int64_t(1) << 32));
-    Value before = LLVM::AtomicRMWOp::create(
-        b, LLVM::AtomicBinOp::add, walked, e.add(bad, e.constant(1)),
-        LLVM::AtomicOrdering::monotonic, e.syncScope, /*alignment=*/8);
-    Value now = e.add(before, e.add(bad, e.constant(1)));
-    Value count = arith::AndIOp::create(b, now, e.constant(0xffffffff));
-    Value isLast =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, count, blocks);
-    e.ifThen(isLast,
-             [&] { LLVM::StoreOp::create(b, e.constant(0), walked, 8); });
-    Value isBad =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::ne, now, count);
-    return arith::AndIOp::create(b, isLast, isBad);
-  }
-  /// Counts a block that has written its results; the last one resets the
-  /// counter.
-  void leave() {
-    Type i32 = b.getI32Type();
-    fence();
-    LLVM::AtomicRMWOp::create(
-        b, LLVM::AtomicBinOp::uinc_wrap, written,
-        arith::TruncIOp::create(b, i32, e.sub(blocks, e.constant(1))),
+  /// Counts a block that begins its last chunk; the last one resets the
+  /// counter. The result (i32) is for `isLast`.
+  Value arrive() {
+    return LLVM::AtomicRMWOp::create(
+        b, LLVM::AtomicBinOp::uinc_wrap, walked, narrow(countOthers()),
         LLVM::AtomicOrdering::monotonic, e.syncScope, /*alignment=*/4);
   }
-  /// Waits until all other blocks have written their results.
-  void waitForOthers() {
-    Type i32 = b.getI32Type();
-    Value others =
-        arith::TruncIOp::create(b, i32, e.sub(blocks, e.constant(1)));
+  /// Whether (i1) the block that got `arrival` from `arrive` is the last one.
+  Value isLast(Value arrival) {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, arrival,
+                                 narrow(countOthers()));
+  }
+  /// Counts a block that has written its results, and is not the last one.
+  void leave(Value foundBad) {
+    fence();
+    Value bad = e.mul(arith::ExtUIOp::create(b, b.getI64Type(), foundBad),
+                      e.constant(int64_t(1) << 32));
+    LLVM::AtomicRMWOp::create(b, LLVM::AtomicBinOp::add, written,
+                              e.add(bad, e.constant(1)),
+                              LLVM::AtomicOrdering::monotonic, e.syncScope,
+                              /*alignment=*/8);
+  }
+  /// The last block waits until all others have written their results, and
+  /// resets the counter. The result (i1) is whether one of them reported a
+  /// problem.
+  Value waitForOthers() {
+    Type i64 = b.getI64Type();
+    auto load = [&]() -> Value {
+      return LLVM::LoadOp::create(b, i64, written, 8, /*isVolatile=*/true);
+    };
     repeat(e, [&](Value) -> Value {
-      auto load = LLVM::LoadOp::create(b, i32, written, 4, /*isVolatile=*/true);
-      return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, load, others);
+      Value count = arith::AndIOp::create(b, load(), e.constant(0xffffffff));
+      return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, count,
+                                   countOthers());
     });
     fence();
+    Value isBad = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, load(),
+                                        countOthers());
+    LLVM::StoreOp::create(b, e.constant(0), written, 8);
+    return isBad;
   }
 
 private:
+  Value countOthers() { return e.sub(blocks, e.constant(1)); }
+  Value narrow(Value v) {
+    return arith::TruncIOp::create(b, b.getI32Type(), v);
+  }
   /// The atomics are relaxed, so ordering needs a fence (PartsEmitter.cpp).
   void fence() {
     LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acq_rel, e.syncScope);
@@ -139,53 +146,63 @@ void StreamedBlocks::emitUnitsShared(const Grid &grid) {
   Emitter::Repeated repeated(e, {s.extents.begin(), s.extents.end()});
   Value none = e.constant(0), one = e.constant(1);
   Value blocks = e.value(e.simplify(rowAxis->countBlocks()));
-  Type i8 = b.getI8Type();
+  Type i8 = b.getI8Type(), i32 = b.getI32Type();
+  Value no = arith::ConstantOp::create(b, b.getBoolAttr(false));
   Value isFirst =
       warpRole == WarpRole::Producer
-          ? Value(arith::ConstantOp::create(b, b.getBoolAttr(false)))
+          ? no
           : arith::CmpIOp::create(b, arith::CmpIPredicate::eq, thread, none);
+  Value arrival = makeThreadMemory(e, i32, 1);
   auto both = [&](Value x, Value y) -> Value {
     return arith::AndIOp::create(b, x, y);
   };
+  auto negate = [&](Value x) -> Value {
+    return arith::XOrIOp::create(
+        b, x, arith::ConstantOp::create(b, b.getBoolAttr(true)));
+  };
   auto emitRound = [&](Value unit, Value round) {
     Value isAgain = e.less(none, round);
-    Value isOnce =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, round, none);
-    Value counts = both(isFirst, isOnce);
+    Value counts = both(isFirst, negate(isAgain));
     auto getCounters = [&] {
       return Counters(e, e.divU(unit, blocks), blocks);
     };
-    // Results of round 0 must not be written after those of later rounds.
-    Value isSecond =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, round, one);
-    e.ifThen(both(isFirst, isSecond), [&] { getCounters().waitForOthers(); });
     Value first = e.mul(e.divU(unit, blocks), blocks);
     Value at = arith::SelectOp::create(b, isAgain,
                                        e.add(first, e.sub(round, one)), unit);
+    beforeLastSums = [&] {
+      e.ifThen(counts, [&] {
+        LLVM::StoreOp::create(b, getCounters().arrive(), arrival);
+      });
+    };
     emitWalk(setUnit(e, s, grid, at), {none, e.value(t.extent)}, isAgain);
+    beforeLastSums = nullptr;
     Value foundBad =
         isAnyOfBlock(arith::OrIOp::create(b, foundGap, hasNoFiniteRow()));
+    emitEnd();
+    Value isLast = both(
+        counts, getCounters().isLast(LLVM::LoadOp::create(b, i32, arrival)));
     // All threads are past the loop, so the shared memory of the right operands
     // can hold the flag.
     e.ifThen(counts, [&] {
-      Value mustRepeat = getCounters().arrive(foundBad);
+      Value mustRepeat = e.ifElse(
+          isLast, b.getI1Type(),
+          [&] {
+            return SmallVector<Value>{arith::OrIOp::create(
+                b, foundBad, getCounters().waitForOthers())};
+          },
+          [&] { return SmallVector<Value>{no}; })[0];
       LLVM::StoreOp::create(b, arith::ExtUIOp::create(b, i8, mustRepeat),
                             shared, 1);
     });
-    emitEnd();
     // After the barrier all threads have written their results and can read the
     // flag.
     barrier();
     Value mustRepeat = arith::TruncIOp::create(
         b, b.getI1Type(), LLVM::LoadOp::create(b, i8, shared, 1));
-    // The block that recomputes the group counts as written once it is done
-    // with all rows.
-    Value goesOn =
-        arith::SelectOp::create(b, isOnce, mustRepeat, e.less(round, blocks));
-    Value isDone = arith::XOrIOp::create(
-        b, goesOn, arith::ConstantOp::create(b, b.getBoolAttr(true)));
-    e.ifThen(both(isFirst, isDone), [&] { getCounters().leave(); });
-    return goesOn;
+    e.ifThen(both(counts, negate(isLast)),
+             [&] { getCounters().leave(foundBad); });
+    return Value(
+        arith::SelectOp::create(b, isAgain, e.less(round, blocks), mustRepeat));
   };
   e.forLoop(loop.begin, loop.end, loop.step, [&](Value unit) {
     repeat(e, [&](Value round) { return emitRound(unit, round); });

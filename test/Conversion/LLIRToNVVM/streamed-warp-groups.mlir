@@ -55,11 +55,13 @@ func.func @many(%q: tensor<32x2048x128xbf16>, %k: tensor<32x192x128xbf16>, %v: t
 // PTX-NEXT: ex2.approx.ftz.f32 {{%r[0-9]+}}, [[EXPONENT]];
 // PTX: cvt.rn.bf16x2.f32
 // PTX: wgmma.mma_async
+// A block knows whether it is the last one before it has multiplied its last terms.
+// PTX: atom.global.inc.u32
+// PTX: wgmma.mma_async
 // PTX: bar.red.or.pred
-// PTX: atom.global.add.u64
 // PTX: bar.sync 0;
 // PTX: fence.acq_rel.gpu;
-// PTX: atom.global.inc.u32
+// PTX: {{(red|atom).*}}.global.add.u64
 func.func @causal(%q: tensor<32x2048x64xbf16>, %k: tensor<32x2048x64xbf16>, %v: tensor<32x2048x64xbf16>) -> tensor<32x2048x64xbf16> {
   %a = llir.elementwise cast(%q) : (tensor<32x2048x64xbf16>) -> tensor<32x2048x64xf32>
   %b = llir.elementwise cast(%k) : (tensor<32x2048x64xbf16>) -> tensor<32x2048x64xf32>
