@@ -14,6 +14,9 @@ SEQUENCES = [torch.tensor(s) for s in ([0.0, 1.0, nan], [0.0, 1.0, nan, nan], [n
 SOUGHT = torch.tensor([0.5, 3.0, nan, inf, -inf, 1.0, 0.0, -0.0])
 ROWS = torch.stack([SEQUENCES[3], SEQUENCES[4]])
 SEARCH = [
+    ("nanmedian", lambda x, y, i: (x.nanmedian(), *x.nanmedian(1), *y.nanmedian(1), *y.nanmedian(0, keepdim=True), y.nanmedian(), y[2:].nanmedian(1)[0],
+                                   y[2:].nanmedian(), *i.nanmedian(1), i.nanmedian(), y[0, 0].nanmedian(), x.reshape(2, 3, 3).nanmedian(1)[0], *y.half().nanmedian(1)),
+     [rand(3, 6), torch.tensor([[1.0, nan, 2.0, -inf], [3.0, 1.0, inf, nan], [nan, nan, nan, -0.0]]), torch.stack([torch.randperm(5), torch.randperm(5)])]),
     ("search-nan", lambda v: tuple(f(s.to(v.dtype)) for s in SEQUENCES for f in (
         lambda s: torch.searchsorted(s, v), lambda s: torch.searchsorted(s, v, right=True), lambda s: torch.bucketize(v, s),
         lambda s: torch.bucketize(v, s, right=True, out_int32=True))), [SOUGHT]),

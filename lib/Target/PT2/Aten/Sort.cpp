@@ -154,7 +154,8 @@ static std::pair<Value, Value> medianOf(OpCall &o, Value x, unsigned axis,
   return {c.select(any, c.splat(value, quiet), value),
           c.select(any, first, index)};
 }
-static Status median(OpCall &o) {
+using Median = std::pair<Value, Value>(OpCall &, Value, unsigned, bool);
+static Status medianOfAll(OpCall &o, Median *of) {
   Value x = o.tensor("self");
   SmallVector<Expr> from = o.extents(x);
   Expr n = o.numElements(from);
@@ -163,17 +164,52 @@ static Status median(OpCall &o) {
         o.c.scalar(o.element(x), std::numeric_limits<double>::quiet_NaN()));
   if (!o.atMost(Expr(1), n))
     return o.fail("the tensor is empty");
-  return o.ret(medianOf(o, o.c.reshape(x, {n}), 0, false).first);
+  return o.ret(of(o, o.c.reshape(x, {n}), 0, false).first);
 }
-static Status medianDim(OpCall &o) {
+static Status medianAlong(OpCall &o, Median *of) {
   Value x = o.tensor("self");
   LUMINAL_TRY(axis, o.axis("dim", x));
   bool keep = o.flag("keepdim");
   if (o.rank(x) && !o.atMost(Expr(1), o.extents(x)[axis]))
     return o.fail("the dim is empty");
-  auto [value, index] = medianOf(o, x, axis, keep);
+  auto [value, index] = of(o, x, axis, keep);
   return o.ret({value, index});
 }
+static Status median(OpCall &o) { return medianOfAll(o, medianOf); }
+static Status medianDim(OpCall &o) { return medianAlong(o, medianOf); }
+
+/// The lower of the two middle elements of those that are not NaN, and its
+/// index. NaN comes last in order.
+static std::pair<Value, Value> nanMedianOf(OpCall &o, Value x, unsigned axis,
+                                           bool keep) {
+  Composer &c = o.c;
+  if (!o.isFloat(x) || o.rank(x) == 0)
+    return medianOf(o, x, axis, keep);
+  auto [values, indices] = inOrder(o, x, axis, false, std::nullopt);
+  Value numbers = c.reduceSum(c.cast(c.logicalNot(c.isNan(x)), o.i64()), {axis},
+                              /*keepDim=*/true);
+  Value zero = c.splatInt(numbers, 0), one = c.splatInt(numbers, 1);
+  Value middle =
+      c.floorDiv(c.maximum(c.sub(numbers, one), zero), c.splatInt(numbers, 2));
+  // The place of the element in row-major order.
+  SmallVector<Expr> extents = o.extents(x);
+  Expr first(0), stride(1), step(1);
+  for (unsigned i = extents.size(); i-- > 0; stride = stride * extents[i])
+    if (i == axis)
+      step = stride;
+    else
+      first = first + Expr::dim(i) * stride;
+  Value place = c.add(
+      c.iota(o.extents(numbers), first),
+      c.mul(middle, c.full(o.extents(middle), extentValue(o, step, o.i64()))));
+  auto pick = [&](Value v) {
+    v = c.gather(c.reshape(v, {o.numElements(extents)}), place);
+    return keep ? v : c.squeeze(v, axis);
+  };
+  return {pick(values), pick(indices)};
+}
+static Status nanMedian(OpCall &o) { return medianOfAll(o, nanMedianOf); }
+static Status nanMedianDim(OpCall &o) { return medianAlong(o, nanMedianOf); }
 
 /// Counts elements in `bins` equal intervals of [min, max], the last of which
 /// is closed; elements outside are not counted. Integers, which PyTorch
@@ -232,6 +268,8 @@ llvm::ArrayRef<OpRow> pt2::getSortOps() {
        kthValue},
       {"median(Tensor self)", median},
       {"median.dim(Tensor self, int dim, bool keepdim=False)", medianDim},
+      {"nanmedian(Tensor self)", nanMedian},
+      {"nanmedian.dim(Tensor self, int dim, bool keepdim=False)", nanMedianDim},
       {"histc(Tensor self, int bins=100, float min=0, float max=0)", histc},
   };
   return rows;
