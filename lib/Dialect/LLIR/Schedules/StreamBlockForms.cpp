@@ -195,8 +195,9 @@ static bool needsAll(StreamedStages &t, const NeededSpan &span) {
 }
 
 /// If every block has an SM to itself, the kernel takes as long as the block
-/// with the longest stream. If that one needs the whole stream, skipping (and
-/// checking what is skipped) gains nothing.
+/// with the longest stream. If that one needs the whole stream, or if one block
+/// has all rows and needs it, skipping (and checking what is skipped) gains
+/// nothing.
 static StreamTile::Skipped chooseSkipped(StreamedStages &t,
                                          const MachineModel &machine) {
   NeededSpan span;
@@ -204,7 +205,10 @@ static StreamTile::Skipped chooseSkipped(StreamedStages &t,
     return StreamTile::Skipped::Own;
   std::optional<int64_t> blocks =
       t.a.simplify(countBlocks(t.s.axes)).asConstant();
-  if (blocks && *blocks <= machine.workers && needsAll(t, span))
+  bool haveSMs = blocks && *blocks <= machine.workers;
+  const StageAxis *rows = getRowAxis(t);
+  bool isOneBlock = rows && t.a.simplify(rows->countBlocks()).isConstant(1);
+  if ((haveSMs || isOneBlock) && needsAll(t, span))
     return StreamTile::Skipped::None;
   return canShareSkipped(t, span, /*parts=*/1) ? StreamTile::Skipped::Shared
                                                : StreamTile::Skipped::Own;
