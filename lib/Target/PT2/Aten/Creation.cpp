@@ -103,15 +103,23 @@ static Status range(OpCall &o, const Number &start, const Number &end,
   auto from = start.asDouble(), to = end.asDouble(), by = step.asDouble();
   if (!from || !to || !by || *by == 0)
     return o.fail("a range of floats has a symbolic bound or a step of zero");
-  double count = std::ceil((*to - *from) / *by);
+  // PyTorch truncates start and step for integers, and counts the elements of
+  // i64 alone by truncated bounds.
+  bool isInteger = isa<IntegerType>(type);
+  double first = isInteger ? std::trunc(*from) : *from,
+         stride = isInteger ? std::trunc(*by) : *by;
+  if (stride == 0)
+    return o.fail("the step of a range of integers is truncated to zero");
+  double count = type == o.i64() ? std::ceil((std::trunc(*to) - first) / stride)
+                                 : std::ceil((*to - *from) / *by);
   if (!(count >= 0) || count > 1e15)
     return o.fail("the range has no length");
   // start + i * step in f64, rounded once.
   Type f64 = o.c.getBuilder().getF64Type();
   Value i = o.c.cast(
       o.c.iota({Expr(static_cast<int64_t>(count))}, Expr::dim(0)), f64);
-  Value scaled = o.c.mul(i, o.c.splat(i, *by));
-  return o.ret(o.c.cast(o.c.add(scaled, o.c.splat(i, *from)), type));
+  Value scaled = o.c.mul(i, o.c.splat(i, stride));
+  return o.ret(o.c.cast(o.c.add(scaled, o.c.splat(i, first)), type));
 }
 static Status arangeEnd(OpCall &o) {
   return range(o, plain(0), o.number("end"), plain(1));
