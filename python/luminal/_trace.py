@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import threading
 import unittest.mock
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -41,7 +42,16 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
     known = torch._decomp.decomposition_table
     for op in _NORMS:
         table[op] = known[op]
+    for op in (aten.linspace.Tensor_Tensor, aten.linspace.Tensor_Scalar, aten.linspace.Scalar_Tensor):
+        table[op] = functools.partial(_linspace, known[op])
     return table
+
+
+def _linspace(decompose: Callable[..., Any], start: Any, end: Any, steps: int, *, dtype: torch.dtype | None = None, **options: Any) -> Any:
+    """Truncates the ends of integers, as PyTorch's kernels do and its decomposition does not."""
+    if dtype is not None and not dtype.is_floating_point and not dtype.is_complex:
+        start, end = (v.double().trunc() if isinstance(v, torch.Tensor) else math.trunc(v) for v in (start, end))
+    return decompose(start, end, steps, dtype=dtype, **options)
 
 
 def _keep(*args: Any, **kwargs: Any) -> Any:

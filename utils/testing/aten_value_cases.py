@@ -124,6 +124,8 @@ CREATION = [
         *(torch.arange(*of, dtype=dtype) for dtype in (torch.int64, torch.int32, torch.int16, torch.uint8)
           for of in ((2.9,), (0.1, 7.9, 4.0), (1.1, 5.1, 2.5), (1.0, 5.000001, 2.0), (0.9, 8.1, 1.9))),
         torch.arange(0.1, -7.9, -4.0, dtype=torch.int64), torch.arange(0.0, -8.000001, -4.5, dtype=torch.int32), x), [rand(2)]),
+    ("spaces of integers", lambda x: (*(torch.linspace(*of, dtype=dtype) for dtype in (torch.int64, torch.int32, torch.uint8)
+                                        for of in ((4.3, 50, 3), (0, 7, 3), (0.9, 6.9, 7), (9.5, 2, 8), (5, 5, 1))), x), [rand(2)]),
 ]
 
 VALUES = {"creation": CREATION, "index": SEARCH, "resample": RESAMPLE, "scan": SCAN, "convolution": CONVOLUTION, "reduction": REDUCTION, "norm": NORM, "product": PRODUCT}

@@ -131,12 +131,17 @@ static Status arangeStep(OpCall &o) {
   return range(o, o.number("start"), o.number("end"), o.number("step"));
 }
 
+/// PyTorch truncates the ends of integers.
 static Status linspace(OpCall &o) {
   double start = o.real("start"), end = o.real("end");
   int64_t steps = o.integer("steps");
   Type type = o.dtypeOrNone("dtype").value_or(o.f32());
-  if (steps < 0 || !isa<FloatType>(type))
-    return o.fail("has a negative length or an integer dtype");
+  if (steps < 0)
+    return o.fail("has a negative length");
+  if (isa<IntegerType>(type)) {
+    start = std::trunc(start);
+    end = std::trunc(end);
+  }
   // From the nearer end, so that both ends are exact.
   Type f64 = o.c.getBuilder().getF64Type();
   double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
