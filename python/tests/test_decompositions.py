@@ -1,6 +1,7 @@
-# ===- test_foreach.py - Ops of lists of tensors --------------------------------===#
+# ===- test_decompositions.py - Decompositions of the package's own --------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Ops of lists of tensors, which optimizers and gradient clipping use: they are compiled tensor by tensor."""
+"""Ops of lists of tensors, which optimizers and gradient clipping use, are compiled tensor by tensor; spaces of integers have the
+elements of PyTorch's kernels."""
 import warnings
 
 import pytest
@@ -71,3 +72,15 @@ def test_steps_write_to_their_arguments():
         return norm
 
     check(step, P, Q, tensors(4), W)
+
+
+def test_spaces_of_integers_between_tensors():
+    """PyTorch's decomposition does not truncate the ends, and divides in f32; its kernels do not."""
+    def spaces(a, b):
+        return (torch.linspace(a, b, 50, dtype=torch.int64), torch.linspace(a, 7, 50, dtype=torch.int32), torch.linspace(0, b, 3, dtype=torch.int16),
+                torch.linspace(a, b, 5))
+
+    torch._dynamo.reset()
+    for ends in ((4.3, -3.0), (0.0, 7.0), (4.3, 1.9)):
+        args = [torch.tensor(end) for end in ends]
+        torch.testing.assert_close(torch.compile(spaces, backend=backend)(*args), spaces(*args))
