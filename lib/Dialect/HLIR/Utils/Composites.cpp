@@ -166,8 +166,8 @@ Value Composer::equal(Value a, Value b) {
 // Bits
 //===----------------------------------------------------------------------===//
 
-/// Tensors over the elements of an integer and, along a last dim, its bits.
 namespace {
+/// Tensors over the elements of an integer and, along a last dim, its bits.
 struct BitSpace {
   BitSpace(Composer &c, Value like)
       : c(c), extents(hlir::getExtents(like)), map(identityMap(extents.size())),
