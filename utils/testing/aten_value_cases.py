@@ -1,7 +1,7 @@
 # ===- aten_value_cases.py - Programs on values that are hard to get right -----===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """More cases of the themes of aten_cases.py: NaN, infinities and overflow where PyTorch's own algorithm decides what
-comes of them, inputs far from 0, and images of bytes.
+comes of them, inputs far from 0, images of bytes, and ranges of integers between floats.
 """
 import torch
 import torch.nn.functional as F

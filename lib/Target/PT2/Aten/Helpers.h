@@ -66,6 +66,12 @@ unsigned halvings(OpCall &o, const Expr &extent);
 /// A dim's extent as a rank-0 tensor of the given type.
 Value extentValue(OpCall &o, const Expr &extent, Type type);
 
+/// The row-major positions in a tensor of `extents` of the elements that an
+/// index (i64) names: its value is the coordinate along `axis`, in range, and
+/// its own coordinates are the others.
+Value positionsAlong(OpCall &o, ArrayRef<Expr> extents, Value index,
+                     unsigned axis);
+
 /// The index of each element along `axis`, as i64, in the shape of `like`.
 Value indexAlong(OpCall &o, Value like, unsigned axis);
 

@@ -311,13 +311,10 @@ static Status indexFill(OpCall &o) {
 // Gathers and scatters of elements
 //===----------------------------------------------------------------------===//
 
-/// The row-major position in `self` of each element of `index`, with the
-/// index's value as the coordinate along `axis`.
-static Value elementPositions(OpCall &o, Value self, Value index,
-                              unsigned axis) {
+Value pt2::positionsAlong(OpCall &o, ArrayRef<Expr> extents, Value index,
+                          unsigned axis) {
   Composer &c = o.c;
-  SmallVector<Expr> extents = o.extents(self), shape = o.extents(index);
-  Value along = wrapIndices(o, index, extents[axis]);
+  SmallVector<Expr> shape = o.extents(index);
   // The other coordinates give one expression; `axis` contributes its stride.
   std::vector<Expr> place, all(extents.begin(), extents.end());
   Expr stride(1);
@@ -328,7 +325,14 @@ static Value elementPositions(OpCall &o, Value self, Value index,
   }
   Value rest = c.iota(shape, linearize(place, all));
   Value factor = o.broadcastTo(extentValue(o, stride, o.i64()), shape);
-  return c.add(c.mul(along, factor), rest);
+  return c.add(c.mul(index, factor), rest);
+}
+
+/// The same in `self` of an index that may be negative.
+static Value elementPositions(OpCall &o, Value self, Value index,
+                              unsigned axis) {
+  SmallVector<Expr> extents = o.extents(self);
+  return positionsAlong(o, extents, wrapIndices(o, index, extents[axis]), axis);
 }
 
 /// Checks the operands and returns the indexed dim.

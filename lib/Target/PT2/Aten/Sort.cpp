@@ -191,19 +191,9 @@ static std::pair<Value, Value> nanMedianOf(OpCall &o, Value x, unsigned axis,
   Value zero = c.splatInt(numbers, 0), one = c.splatInt(numbers, 1);
   Value middle =
       c.floorDiv(c.maximum(c.sub(numbers, one), zero), c.splatInt(numbers, 2));
-  // The place of the element in row-major order.
-  SmallVector<Expr> extents = o.extents(x);
-  Expr first(0), stride(1), step(1);
-  for (unsigned i = extents.size(); i-- > 0; stride = stride * extents[i])
-    if (i == axis)
-      step = stride;
-    else
-      first = first + Expr::dim(i) * stride;
-  Value place = c.add(
-      c.iota(o.extents(numbers), first),
-      c.mul(middle, c.full(o.extents(middle), extentValue(o, step, o.i64()))));
+  Value place = positionsAlong(o, o.extents(x), middle, axis);
   auto pick = [&](Value v) {
-    v = c.gather(c.reshape(v, {o.numElements(extents)}), place);
+    v = c.gather(c.reshape(v, {o.numElements(x)}), place);
     return keep ? v : c.squeeze(v, axis);
   };
   return {pick(values), pick(indices)};
